@@ -5,8 +5,8 @@ use doorward_vocabulary::{Degree, Operation, Reversibility};
 use super::observer::{By, Observer};
 use super::touch::Touched;
 use crate::effect::{Effect, Target};
-use crate::path;
-use crate::place;
+use crate::world::World;
+use crate::{path, place};
 
 /// Directories that one pattern may lead through.
 const DIRECTORIES: usize = 64;
@@ -26,84 +26,84 @@ impl Observer<'_> {
             Operation::Read | Operation::Delete => true,
             Operation::Write | Operation::Execute | Operation::Network | Operation::Mutate => false,
         };
-        self.coverage.degree == Degree::Full
-            && self.effects.iter().all(adds_nothing)
+        self.degree() == Degree::Full
+            && self.effects().iter().all(adds_nothing)
             && self.world.lists_everything()
             && !self.world.is_busy()
     }
+}
 
-    /// Every name that the pattern may match in the directory, and perhaps some more; `None` if that is not known.
-    ///
-    /// Which names count depends on the shell and its options, so hidden names and other cases are taken as hits as well.
-    pub fn hits(&self, directory: &str, pattern: &str) -> Option<Vec<String>> {
-        const SPECIAL: &[char] = &['[', ']', '(', ')', '{', '}', '!', '^', '~', '#', '<', '>', '|', '\\', '@', '+'];
-        if pattern.contains(SPECIAL) || !pattern.is_ascii() {
+/// Every name that the pattern may match in the directory, and perhaps some more; `None` if that is not known.
+///
+/// Which names count depends on the shell and its options, so hidden names and other cases are taken as hits as well.
+pub fn hits(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<String>> {
+    const SPECIAL: &[char] = &['[', ']', '(', ')', '{', '}', '!', '^', '~', '#', '<', '>', '|', '\\', '@', '+'];
+    if pattern.contains(SPECIAL) || !pattern.is_ascii() {
+        return None;
+    }
+    if pattern.contains("**") {
+        return hits_deep(world, directory, pattern);
+    }
+    let mut found = vec![directory.to_owned()];
+    for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        if part == ".." || found.len() > DIRECTORIES {
             return None;
         }
-        if pattern.contains("**") {
-            return self.hits_deep(directory, pattern);
+        let mut next = Vec::new();
+        for above in &found {
+            next.extend(hits_in(world, above, part)?);
         }
-        let mut found = vec![directory.to_owned()];
-        for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
-            if part == ".." || found.len() > DIRECTORIES {
-                return None;
-            }
-            let mut next = Vec::new();
-            for above in &found {
-                next.extend(self.hits_in(above, part)?);
-            }
-            found = next;
-        }
-        Some(found)
+        found = next;
     }
+    Some(found)
+}
 
-    /// `**` is one directory in some shells and any number of them in others.
-    fn hits_deep(&self, directory: &str, pattern: &str) -> Option<Vec<String>> {
-        use crate::world::Kind;
-        let pattern = pattern.to_ascii_lowercase();
-        let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-        if parts.iter().any(|part| *part == ".." || (part.contains("**") && *part != "**")) {
-            return None;
-        }
-        let below = self.world.below(directory)?;
-        let leads_on = |path: &str| {
-            let end = path::resolve(path, self.world, path::Follow::Last).real;
-            !matches!(self.world.look(&end).kind, Kind::File | Kind::Missing)
-        };
-        let links: Vec<&String> = below.iter().filter(|(_, kind)| *kind == Kind::Link).map(|(path, _)| path).collect();
-        if links.len() > DIRECTORIES || links.iter().any(|link| leads_on(link)) {
-            return None;
-        }
-        let inner =
-            |path: &str| path.strip_prefix(directory).map(|inner| inner.trim_start_matches('/').to_ascii_lowercase());
-        let is_hit = |path: &str| {
-            inner(path).is_none_or(|inner| !inner.is_ascii() || super::tracked::fits(&parts, &inner, false))
-        };
-        Some(below.into_iter().map(|(path, _)| path).filter(|path| is_hit(path)).collect())
+/// `**` is one directory in some shells and any number of them in others.
+fn hits_deep(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<String>> {
+    use crate::world::Kind;
+    let pattern = pattern.to_ascii_lowercase();
+    let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    if parts.iter().any(|part| *part == ".." || (part.contains("**") && *part != "**")) {
+        return None;
     }
-
-    fn hits_in(&self, directory: &str, part: &str) -> Option<Vec<String>> {
-        use crate::world::Kind;
-        // What is no directory holds nothing; what cannot be read may hold anything.
-        match self.world.look(directory).kind {
-            Kind::Directory | Kind::Link => {}
-            Kind::File | Kind::Missing => return Some(Vec::new()),
-            Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
-        }
-        let wanted = part.trim_start_matches('.').to_ascii_lowercase();
-        let hits = |name: &String| {
-            let name = name.trim_start_matches('.').to_ascii_lowercase();
-            !name.is_ascii() || super::wild::matches(&wanted, &name)
-        };
-        let names = self.world.entries(directory)?;
-        Some(names.iter().filter(|name| hits(name)).map(|name| path::join(directory, name)).collect())
+    let below = world.below(directory)?;
+    let leads_on = |path: &str| {
+        let end = path::resolve(path, world, path::Follow::Last).real;
+        !matches!(world.look(&end).kind, Kind::File | Kind::Missing)
+    };
+    let links: Vec<&String> = below.iter().filter(|(_, kind)| *kind == Kind::Link).map(|(path, _)| path).collect();
+    if links.len() > DIRECTORIES || links.iter().any(|link| leads_on(link)) {
+        return None;
     }
+    let inner =
+        |path: &str| path.strip_prefix(directory).map(|inner| inner.trim_start_matches('/').to_ascii_lowercase());
+    let is_hit =
+        |path: &str| inner(path).is_none_or(|inner| !inner.is_ascii() || super::tracked::fits(&parts, &inner, false));
+    Some(below.into_iter().map(|(path, _)| path).filter(|path| is_hit(path)).collect())
+}
 
-    /// The directory lies in the project or in the agent's own corner, so that a mistake about it costs little.
-    pub fn is_own_ground(&self, directory: &str) -> bool {
-        super::shell::paths::is_ours(Some(directory), self.world) && !directory.split('/').any(|part| part == ".git")
+fn hits_in(world: &dyn World, directory: &str, part: &str) -> Option<Vec<String>> {
+    use crate::world::Kind;
+    // What is no directory holds nothing; what cannot be read may hold anything.
+    match world.look(directory).kind {
+        Kind::Directory | Kind::Link => {}
+        Kind::File | Kind::Missing => return Some(Vec::new()),
+        Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
     }
+    let wanted = part.trim_start_matches('.').to_ascii_lowercase();
+    let hits = |name: &String| {
+        let name = name.trim_start_matches('.').to_ascii_lowercase();
+        !name.is_ascii() || super::wild::matches(&wanted, &name)
+    };
+    let names = world.entries(directory)?;
+    Some(names.iter().filter(|name| hits(name)).map(|name| path::join(directory, name)).collect())
+}
 
+/// The directory lies in the project or in the agent's own corner, so that a mistake about it costs little.
+pub fn is_own_ground(world: &dyn World, directory: &str) -> bool {
+    super::shell::paths::is_ours(Some(directory), world) && !directory.split('/').any(|part| part == ".git")
+}
+impl Observer<'_> {
     /// Writes down a deletion that finds nothing to delete.
     pub fn touch_nothing(&mut self, directory: &str, pattern: &str, by: &By) -> Touched {
         let target = path::join(directory, pattern);
@@ -122,7 +122,7 @@ impl Observer<'_> {
     /// In loops, traps and the background a deletion may run after what the call makes further on.
     pub fn settle_absent(&mut self) {
         let absent = std::mem::take(&mut self.absent);
-        let is_made = |absent: &&Absent| self.effects.iter().any(|effect| absent.may_match(effect));
+        let is_made = |absent: &&Absent| self.effects().iter().any(|effect| absent.may_match(effect));
         let Some(pattern) = absent.iter().find(is_made).map(|absent| absent.pattern.clone()) else { return };
         self.lower(Degree::Opaque, format!("`{pattern}`, which matches nothing yet: the call makes something there"));
     }

@@ -5,7 +5,7 @@ use doorward_vocabulary::{Degree, Marks};
 use super::observer::{By, Observer};
 use super::touch::Touch;
 use crate::path;
-use crate::world::Kind;
+use crate::world::{Kind, World};
 
 /// More names are not compared with the rules.
 const MOST: usize = 1_024;
@@ -13,79 +13,77 @@ const MOST: usize = 1_024;
 /// More files that a rule is about are not written down: one is enough.
 const TOLD: usize = 8;
 
-impl Observer<'_> {
-    /// Touches what the pattern matches and a rule is about. Where it cannot be said what that is, a person is asked.
-    pub(super) fn touch_ruled(&mut self, touch: Touch, directory: &str, pattern: &str, by: &By) {
-        let world = self.world;
-        let rules = &world.settings().file_patterns;
-        if rules.is_empty() || world.project().is_none_or(|project| !path::under(directory, project)) {
-            return;
-        }
-        let Some(matched) = self.expanded(directory, pattern) else {
-            return self.lower(
-                Degree::Opaque,
-                format!("what `{pattern}` matches: a rule may be about some of it, and it cannot be listed"),
-            );
-        };
-        let is_ruled = |file: &&String| {
-            let spellings = spellings(file, world.home(), world.project());
-            rules.iter().any(|rule| spellings.iter().any(|spelling| rule.is_about(spelling)))
-        };
-        let ruled: Vec<&String> = matched.iter().filter(is_ruled).take(TOLD).collect();
-        for file in ruled {
-            self.touch_path(touch, file, by, Marks::default());
-        }
+/// Touches what the pattern matches and a rule is about. Where it cannot be said what that is, a person is asked.
+pub(super) fn touch_ruled(out: &mut Observer<'_>, touch: Touch, directory: &str, pattern: &str, by: &By) {
+    let world = out.world;
+    let rules = &world.settings().file_patterns;
+    if rules.is_empty() || world.project().is_none_or(|project| !path::under(directory, project)) {
+        return;
     }
-
-    /// What an absolute path with wildcards stands for, as far as that is known and each part of it is one directory.
-    pub fn expanded_names(&self, absolute: &str) -> Vec<String> {
-        let at = absolute.find(['*', '?', '[', '(']).unwrap_or(absolute.len());
-        let fixed = absolute.get(..at).and_then(|fixed| fixed.rsplit_once('/')).map_or("", |(fixed, _)| fixed);
-        let pattern = absolute.get(fixed.len()..).unwrap_or_default().trim_start_matches('/');
-        let is_deep = pattern.contains("**");
-        let found = if is_deep { None } else { self.expanded(&path::lexical(fixed), pattern) };
-        found.unwrap_or_default()
+    let Some(matched) = expanded(out.world, directory, pattern) else {
+        return out.lower(
+            Degree::Opaque,
+            format!("what `{pattern}` matches: a rule may be about some of it, and it cannot be listed"),
+        );
+    };
+    let is_ruled = |file: &&String| {
+        let spellings = spellings(file, world.home(), world.project());
+        rules.iter().any(|rule| spellings.iter().any(|spelling| rule.is_about(spelling)))
+    };
+    let ruled: Vec<&String> = matched.iter().filter(is_ruled).take(TOLD).collect();
+    for file in ruled {
+        out.touch_path(touch, file, by, Marks::default());
     }
+}
 
-    /// Every path that the pattern matches; `None` if that is not known.
-    fn expanded(&self, directory: &str, pattern: &str) -> Option<Vec<String>> {
-        if pattern.contains(['(', '{', '\\', '#', '~', '<', '|']) {
+/// What an absolute path with wildcards stands for, as far as that is known and each part of it is one directory.
+pub fn expanded_names(world: &dyn World, absolute: &str) -> Vec<String> {
+    let at = absolute.find(['*', '?', '[', '(']).unwrap_or(absolute.len());
+    let fixed = absolute.get(..at).and_then(|fixed| fixed.rsplit_once('/')).map_or("", |(fixed, _)| fixed);
+    let pattern = absolute.get(fixed.len()..).unwrap_or_default().trim_start_matches('/');
+    let is_deep = pattern.contains("**");
+    let found = if is_deep { None } else { expanded(world, &path::lexical(fixed), pattern) };
+    found.unwrap_or_default()
+}
+
+/// Every path that the pattern matches; `None` if that is not known.
+fn expanded(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<String>> {
+    if pattern.contains(['(', '{', '\\', '#', '~', '<', '|']) {
+        return None;
+    }
+    let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    if parts.contains(&"..") {
+        return None;
+    }
+    if parts.iter().any(|part| part.contains("**")) {
+        return expanded_deep(world, directory, &parts);
+    }
+    let mut found = vec![directory.to_owned()];
+    for part in parts {
+        let mut next = Vec::new();
+        for above in &found {
+            let kind = world.look(&path::resolve(above, world, path::Follow::Last).real).kind;
+            if kind == Kind::Directory {
+                let names = world.entries(above)?.into_iter().filter(|name| is_match(part, name));
+                next.extend(names.map(|name| path::join(above, &name)));
+            }
+        }
+        if next.len() > MOST {
             return None;
         }
-        let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-        if parts.contains(&"..") {
-            return None;
-        }
-        if parts.iter().any(|part| part.contains("**")) {
-            return self.expanded_deep(directory, &parts);
-        }
-        let mut found = vec![directory.to_owned()];
-        for part in parts {
-            let mut next = Vec::new();
-            for above in &found {
-                let kind = self.world.look(&path::resolve(above, self.world, path::Follow::Last).real).kind;
-                if kind == Kind::Directory {
-                    let names = self.world.entries(above)?.into_iter().filter(|name| is_match(part, name));
-                    next.extend(names.map(|name| path::join(above, &name)));
-                }
-            }
-            if next.len() > MOST {
-                return None;
-            }
-            found = next;
-        }
-        Some(found)
+        found = next;
     }
+    Some(found)
+}
 
-    /// `**` is one directory in some shells and any number of them in others: both count.
-    fn expanded_deep(&self, directory: &str, parts: &[&str]) -> Option<Vec<String>> {
-        let below = self.world.below(directory)?;
-        let is_hit = |file: &String| {
-            let inner = file.strip_prefix(directory).unwrap_or(file).trim_start_matches('/');
-            fits(parts, &inner.split('/').collect::<Vec<_>>())
-        };
-        Some(below.into_iter().map(|(file, _)| file).filter(is_hit).collect())
-    }
+/// `**` is one directory in some shells and any number of them in others: both count.
+fn expanded_deep(world: &dyn World, directory: &str, parts: &[&str]) -> Option<Vec<String>> {
+    let below = world.below(directory)?;
+    let is_hit = |file: &String| {
+        let inner = file.strip_prefix(directory).unwrap_or(file).trim_start_matches('/');
+        fits(parts, &inner.split('/').collect::<Vec<_>>())
+    };
+    Some(below.into_iter().map(|(file, _)| file).filter(is_hit).collect())
 }
 
 fn fits(parts: &[&str], names: &[&str]) -> bool {

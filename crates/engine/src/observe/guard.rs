@@ -2,7 +2,7 @@
 
 use doorward_vocabulary::{Mark, Operation};
 
-use super::observer::Observer;
+use super::found::Found;
 use super::wild;
 use crate::effect::{Effect, Target};
 
@@ -43,17 +43,15 @@ const CHOOSING: &[&str] = &[
     "perl",
 ];
 
-impl Observer<'_> {
-    /// A signal or a debugger whose process is chosen by the name of the guard or the client, or as the parent of the shell.
-    pub fn note_guard_signals(&mut self, text: &str) {
-        if !self.effects.iter().any(is_chosen) {
-            return;
-        }
-        let is_parent = ["PPID", "getppid", "process.ppid"].iter().any(|name| text.contains(name));
-        let aims = is_parent || self.commands.iter().any(|command| chooses_guard(command));
-        for effect in self.effects.iter_mut().filter(|effect| aims && is_chosen(effect)) {
-            effect.marks.add(Mark::GuardStop);
-        }
+/// A signal or a debugger whose process is chosen by the name of the guard or the client, or as the parent of the shell.
+pub fn note_guard_signals(found: &mut Found, text: &str) {
+    if !found.effects.iter().any(is_chosen) {
+        return;
+    }
+    let is_parent = ["PPID", "getppid", "process.ppid"].iter().any(|name| text.contains(name));
+    let aims = is_parent || found.commands.iter().any(|command| chooses_guard(command));
+    for effect in found.effects.iter_mut().filter(|effect| aims && is_chosen(effect)) {
+        effect.marks.add(Mark::GuardStop);
     }
 }
 

@@ -5,23 +5,21 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::observer::{By, Observer};
 
-impl Observer<'_> {
-    /// Notes the first hiding character of a text.
-    pub fn note_hidden(&mut self, text: &str) {
-        let Some(Hidden { kind, .. }) = doorward_shell::hidden(text) else { return };
-        let (degree, what) = match kind {
-            HiddenKind::Nul => (Degree::Opaque, "a NUL character"),
-            HiddenKind::CarriageReturn => (Degree::Opaque, "a carriage return that a terminal does not show"),
-            HiddenKind::Control => (Degree::Opaque, "a control character"),
-            HiddenKind::Bidi => (Degree::Opaque, "a character that changes the order in which text is shown"),
-            HiddenKind::Invisible => (Degree::Opaque, "an invisible character"),
-            HiddenKind::Tag => (Degree::Opaque, "invisible tag characters"),
-            HiddenKind::Space => (Degree::Unknown, "a character that looks like a space but is none"),
-            HiddenKind::Variation => (Degree::Unknown, "a variation selector that selects nothing"),
-        };
-        self.lower(degree, what);
-        if degree == Degree::Opaque {
-            self.unknown(Operation::Execute, &By::default(), Marks::default().with(Mark::Hidden));
-        }
+/// Notes the first hiding character of a text.
+pub fn note_hidden(out: &mut Observer<'_>, text: &str) {
+    let Some(Hidden { kind, .. }) = doorward_shell::hidden(text) else { return };
+    let (degree, what) = match kind {
+        HiddenKind::Nul => (Degree::Opaque, "a NUL character"),
+        HiddenKind::CarriageReturn => (Degree::Opaque, "a carriage return that a terminal does not show"),
+        HiddenKind::Control => (Degree::Opaque, "a control character"),
+        HiddenKind::Bidi => (Degree::Opaque, "a character that changes the order in which text is shown"),
+        HiddenKind::Invisible => (Degree::Opaque, "an invisible character"),
+        HiddenKind::Tag => (Degree::Opaque, "invisible tag characters"),
+        HiddenKind::Space => (Degree::Unknown, "a character that looks like a space but is none"),
+        HiddenKind::Variation => (Degree::Unknown, "a variation selector that selects nothing"),
+    };
+    out.lower(degree, what);
+    if degree == Degree::Opaque {
+        out.unknown(Operation::Execute, &By::default(), Marks::default().with(Mark::Hidden));
     }
 }

@@ -48,21 +48,21 @@ const BEGINNINGS: &[&str] = &[
 const SEARCHING: &[&str] =
     &["grep", "egrep", "fgrep", "rgrep", "zgrep", "rg", "ag", "ack", "git", "awk", "gawk", "sed", "jq", "find", "perl"];
 
-impl Observer<'_> {
-    /// A search through something outside the project whose pattern is the beginning of a token.
-    pub fn note_token_search(&mut self, pattern: Option<&str>) {
-        let searches = |command: &&String| {
-            command.split_whitespace().next().is_some_and(|word| SEARCHING.contains(&crate::path::name(word)))
-        };
-        let hunts = pattern.is_some_and(is_token_shape)
-            || self.commands.iter().filter(searches).any(|command| is_token_shape(command));
-        if !hunts {
-            return;
-        }
-        for effect in self.effects.iter_mut().filter(|effect| is_searched(effect)) {
+/// A search through something outside the project whose pattern is the beginning of a token.
+pub fn note_token_search(out: &mut Observer<'_>, pattern: Option<&str>) {
+    let searches = |command: &&String| {
+        command.split_whitespace().next().is_some_and(|word| SEARCHING.contains(&crate::path::name(word)))
+    };
+    let hunts = pattern.is_some_and(is_token_shape)
+        || out.commands().iter().filter(searches).any(|command| is_token_shape(command));
+    if !hunts {
+        return;
+    }
+    out.revise(|effect| {
+        if is_searched(effect) {
             effect.sensitivity = effect.sensitivity.max(Sensitivity::SecretShaped);
         }
-    }
+    });
 }
 
 /// A tree in somebody's home, or what agents wrote down.

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use doorward_vocabulary::{Degree, Operation};
+
 use super::code;
 use super::observer::{By, Observer};
 use super::shell::field::Field;
@@ -12,9 +14,10 @@ use crate::call::{Change, ChangeKind, Tool};
 use crate::effect::RECIPE;
 use crate::effect::{Effect, Target};
 use crate::facts::{Facts, LeftRun};
+use crate::observe::shell::aftermath::store;
+use crate::observe::through::sources::one_source;
 use crate::path;
 use crate::world::{Content, World};
-use doorward_vocabulary::{Degree, Operation};
 
 /// More files than a call keeps apart; beyond them any script may be one that is run.
 const RUNS: usize = 256;
@@ -111,89 +114,92 @@ impl Observer<'_> {
     }
 }
 
-impl Runner<'_, '_> {
-    /// Something runs that nobody waits for.
-    pub fn unwaited<T>(&mut self, is_unwaited: bool, run: impl FnOnce(&mut Self) -> T) -> T {
-        if !is_unwaited {
-            return run(self);
-        }
-        self.out.lingering.enter();
-        let done = run(self);
-        self.out.lingering.leave();
-        done
+/// Something runs that nobody waits for.
+pub fn unwaited<T>(runner: &mut Runner<'_, '_>, is_unwaited: bool, run: impl FnOnce(&mut Runner<'_, '_>) -> T) -> T {
+    if !is_unwaited {
+        return run(runner);
     }
+    runner.out.lingering.enter();
+    let done = run(runner);
+    runner.out.lingering.leave();
+    done
+}
 
-    /// Runs a command that is remembered with the files that it runs, should it outlive the call.
-    pub fn remembered<T>(&mut self, fields: &[Field], cwd: Option<&str>, run: impl FnOnce(&mut Self) -> T) -> T {
-        if self.out.lingering.depth == 0 {
-            return run(self);
-        }
-        let command = Rc::new(command(fields, cwd));
-        let outer = self.out.lingering.command.replace(command);
-        let done = run(self);
-        self.out.lingering.command = outer;
-        self.out.lingering.is_delayed |= waits(fields);
-        done
+/// Runs a command that is remembered with the files that it runs, should it outlive the call.
+pub fn remembered<T>(
+    runner: &mut Runner<'_, '_>,
+    fields: &[Field],
+    cwd: Option<&str>,
+    run: impl FnOnce(&mut Runner<'_, '_>) -> T,
+) -> T {
+    if runner.out.lingering.depth == 0 {
+        return run(runner);
     }
+    let command = Rc::new(command(fields, cwd));
+    let outer = runner.out.lingering.command.replace(command);
+    let done = run(runner);
+    runner.out.lingering.command = outer;
+    runner.out.lingering.is_delayed |= waits(fields);
+    done
+}
 
-    /// Runs commands again that earlier calls left running, as they would run after this one.
-    pub fn run_again(&mut self, runs: &[LeftRun], state: &State<'_>) {
-        for run in runs {
-            let at = self.out.effects.len();
-            match run.is_unknown() {
-                true => self.run_scripts(state),
-                false => self.run_file_again(run, state),
-            }
-            let name = if run.is_unknown() { "a script" } else { path::name(&run.file) };
-            for effect in self.out.effects.iter_mut().skip(at) {
-                let program = effect.by.rsplit(RECIPE).next().unwrap_or_default();
-                effect.by = format!("{name} in the background{RECIPE}{program}");
-            }
-        }
-    }
-
-    fn run_file_again(&mut self, run: &LeftRun, state: &State<'_>) {
-        let is_shown = |file: &WrittenFile| file.content.is_some() || file.origin.download;
-        if !state.written.get(&run.file).is_some_and(is_shown) {
-            // The call changes it without showing its content, or a link on the way to it.
-            return self.not_shown(&run.file);
-        }
-        let mut inner: State<'_> = State { positional: None, functions: Rc::default(), ..state.clone() };
-        if let Some(language) = code::of_file(&run.file).filter(|_| !run.is_reread) {
-            // A server has read its program. Should it start again, that is work of the project, like its tests.
-            let by = By { name: path::name(&run.file).to_owned(), ..By::default() };
-            return self.one_source(&run.file, language, &by, &mut inner);
-        }
-        inner.cwd = run.directory.as_deref().map(Rc::from);
-        self.subshell_text(&run.command, &inner, Stream::empty(), Default::default());
-    }
-
-    /// Any script that the call writes may be run.
-    fn run_scripts(&mut self, state: &State<'_>) {
-        let text = |file: &WrittenFile| file.content.clone().unwrap_or_default();
-        let shown = state.written.iter().filter(|(path, file)| is_script(path, &text(file)));
-        let shown: Vec<String> = shown.map(|(path, _)| path.clone()).collect();
-        let is_hidden = |effect: &&Effect| {
-            // What git brings is read before it runs, and there is too much of it to ask each time.
-            effect.operation == Operation::Write && !effect.by.starts_with("git")
-        };
-        let written = self.out.effects.iter().filter(is_hidden).filter_map(|effect| match &effect.target {
-            Target::Path(path) if is_script(path, "") && !state.written.contains_key(path) => Some(path.clone()),
-            Target::Path(_) | Target::Program(_) | Target::Host(_) | Target::Resource(_) | Target::Unknown => None,
+/// Runs commands again that earlier calls left running, as they would run after this one.
+pub fn run_again(runner: &mut Runner<'_, '_>, runs: &[LeftRun], state: &State<'_>) {
+    for run in runs {
+        let ((), mut caused) = runner.collect(|runner| match run.is_unknown() {
+            true => run_scripts(runner, state),
+            false => run_file_again(runner, run, state),
         });
-        let hidden: Vec<String> = written.collect();
-        hidden.iter().for_each(|path| self.not_shown(path));
-        for path in shown {
-            let inner: State<'_> = State { positional: None, functions: Rc::default(), ..state.clone() };
-            self.subshell_text(&format!("sh {}", quoted(&path)), &inner, Stream::empty(), Default::default());
+        let name = if run.is_unknown() { "a script" } else { path::name(&run.file) };
+        for effect in caused.iter_mut() {
+            let program = effect.by.rsplit(RECIPE).next().unwrap_or_default();
+            effect.by = format!("{name} in the background{RECIPE}{program}");
         }
+        runner.out.write(caused);
     }
+}
 
-    fn not_shown(&mut self, file: &str) {
-        let name = path::name(file);
-        let what = format!("what `{name}` holds then, which a command in the background may run");
-        self.out.lower(Degree::Opaque, what);
+fn run_file_again(runner: &mut Runner<'_, '_>, run: &LeftRun, state: &State<'_>) {
+    let is_shown = |file: &WrittenFile| file.content.is_some() || file.origin.download;
+    if !state.written.get(&run.file).is_some_and(is_shown) {
+        // The call changes it without showing its content, or a link on the way to it.
+        return not_shown(runner.out, &run.file);
     }
+    let mut inner: State<'_> = State { positional: None, functions: Rc::default(), ..state.clone() };
+    if let Some(language) = code::of_file(&run.file).filter(|_| !run.is_reread) {
+        // A server has read its program. Should it start again, that is work of the project, like its tests.
+        let by = By { name: path::name(&run.file).to_owned(), ..By::default() };
+        return one_source(runner, &run.file, language, &by, &mut inner);
+    }
+    inner.cwd = run.directory.as_deref().map(Rc::from);
+    runner.subshell_text(&run.command, &inner, Stream::empty(), Default::default());
+}
+
+/// Any script that the call writes may be run.
+fn run_scripts(runner: &mut Runner<'_, '_>, state: &State<'_>) {
+    let text = |file: &WrittenFile| file.content.clone().unwrap_or_default();
+    let shown = state.written.iter().filter(|(path, file)| is_script(path, &text(file)));
+    let shown: Vec<String> = shown.map(|(path, _)| path.clone()).collect();
+    let is_hidden = |effect: &&Effect| {
+        // What git brings is read before it runs, and there is too much of it to ask each time.
+        effect.operation == Operation::Write && !effect.by.starts_with("git")
+    };
+    let written = runner.out.effects().iter().filter(is_hidden).filter_map(|effect| match &effect.target {
+        Target::Path(path) if is_script(path, "") && !state.written.contains_key(path) => Some(path.clone()),
+        Target::Path(_) | Target::Program(_) | Target::Host(_) | Target::Resource(_) | Target::Unknown => None,
+    });
+    let hidden: Vec<String> = written.collect();
+    hidden.iter().for_each(|path| not_shown(runner.out, path));
+    for path in shown {
+        let inner: State<'_> = State { positional: None, functions: Rc::default(), ..state.clone() };
+        runner.subshell_text(&format!("sh {}", quoted(&path)), &inner, Stream::empty(), Default::default());
+    }
+}
+
+fn not_shown(out: &mut Observer<'_>, file: &str) {
+    let name = path::name(file);
+    let what = format!("what `{name}` holds then, which a command in the background may run");
+    out.lower(Degree::Opaque, what);
 }
 
 /// The files that a tool other than a shell leaves behind, as far as it shows their content.
@@ -203,13 +209,13 @@ pub fn written<'a>(tool: &Tool, cwd: &str, runner: &mut Runner<'_, '_>) -> State
     let real = |path: &str| path::resolve(&path::join(cwd, path), world, path::Follow::Last).real;
     match tool {
         Tool::Write { path, content } => {
-            runner.store(real(path), Some(content.clone()), Origin::default(), &mut state);
+            store(runner.out, real(path), Some(content.clone()), Origin::default(), &mut state);
         }
         Tool::Edit { changes } => {
             for change in changes {
                 let file = real(&change.path);
                 let text = edited(change, &file, &state, world);
-                runner.store(file, text, Origin::default(), &mut state);
+                store(runner.out, file, text, Origin::default(), &mut state);
             }
         }
         Tool::Bash { .. }

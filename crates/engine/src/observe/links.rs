@@ -12,7 +12,7 @@ use super::touch::Touch;
 use super::wild;
 use crate::path::{self, Follow};
 use crate::place;
-use crate::world::Kind;
+use crate::world::{Kind, World};
 
 /// Entries that are looked at for one call. Breadth first, so that what lies near the named directory is always seen.
 const ENTRIES: usize = 2_000;
@@ -127,7 +127,7 @@ impl Observer<'_> {
         let prints = |command: &String| command.split_whitespace().next().is_some_and(|name| PRINTING.contains(&name));
         // What a pattern matched was printed by nobody; but a walk goes on below it.
         let is_matched = field.shape == Shape::Matched && self.listed.len() < MOST;
-        let is_anything = self.listed.is_empty() || self.commands.iter().any(prints);
+        let is_anything = self.listed.is_empty() || self.commands().iter().any(prints);
         let mut sensitive = false;
         if is_anything && !(is_matched && touch == Touch::Read) {
             sensitive |= self.links_reached(touch, base, by, field);
@@ -167,8 +167,8 @@ impl Observer<'_> {
     /// The name begins with a loop variable, and no file that it can stand for lies behind a link out of the project.
     fn stays_inside(&self, field: &Field) -> bool {
         let is_inside = |(directory, pattern): &(String, String)| {
-            let places = self.places_of(directory, pattern, NAMED);
-            places.is_whole && self.leading_out(&places.found).is_empty()
+            let places = places_of(self.world, directory, pattern, NAMED);
+            places.is_whole && leading_out(self.world, &places.found).is_empty()
         };
         let patterns = self.patterns_of(field);
         !self.prints_lists && !patterns.is_empty() && patterns.len() < MOST && patterns.iter().all(is_inside)
@@ -204,108 +204,110 @@ impl Observer<'_> {
 
     /// The files that a pattern stands for, as far as a link leads from them out of the project.
     fn matching_links(&mut self, base: &str, pattern: &str) -> Vec<String> {
-        let places = self.places_of(base, pattern, NAMED.saturating_sub(self.matched));
+        let places = places_of(self.world, base, pattern, NAMED.saturating_sub(self.matched));
         self.matched += places.looked;
         if places.is_cut {
             self.lower(Degree::Unknown, "whether links in a tree of so many files lead out of it");
         }
-        self.leading_out(&places.found)
+        leading_out(self.world, &places.found)
     }
+}
 
-    /// Those of the places that are links out of the project, or lie behind one. Each directory is followed only once.
-    fn leading_out(&self, places: &[String]) -> Vec<String> {
-        let mut behind: BTreeMap<&str, bool> = BTreeMap::new();
-        let mut found = Vec::new();
-        for place in places {
-            let directory = path::parent(place);
-            let is_behind = *behind.entry(directory).or_insert_with(|| self.leads_out(directory));
-            if is_behind || (self.world.look(place).kind == Kind::Link && self.leads_out(place)) {
-                found.push(place.clone());
-            }
+/// Those of the places that are links out of the project, or lie behind one. Each directory is followed only once.
+fn leading_out(world: &dyn World, places: &[String]) -> Vec<String> {
+    let mut behind: BTreeMap<&str, bool> = BTreeMap::new();
+    let mut found = Vec::new();
+    for place in places {
+        let directory = path::parent(place);
+        let is_behind = *behind.entry(directory).or_insert_with(|| leads_out(world, directory));
+        if is_behind || (world.look(place).kind == Kind::Link && leads_out(world, place)) {
+            found.push(place.clone());
         }
-        found
     }
+    found
+}
 
-    /// Every path that a pattern stands for, without going over a number of entries.
-    fn places_of(&self, base: &str, pattern: &str, most: usize) -> Places {
-        let mut places =
-            Places { found: vec![base.to_owned()], looked: 0, is_whole: !pattern.contains("**"), is_cut: false };
-        for component in pattern.split('/').filter(|component| !component.is_empty()) {
-            let mut next = Vec::new();
-            for place in &places.found {
-                if !component.contains(['*', '?', '[', '(', '{']) {
-                    next.push(path::join(place, component));
-                    continue;
-                }
-                let through = || self.world.entries(&path::resolve(place, self.world, Follow::Last).real);
-                let names = self.world.entries(place).or_else(through);
-                places.is_whole &= names.is_some() || self.world.look(place).kind != Kind::Directory;
-                // Hidden names count as well: the shell may be set to match them.
-                let hits = |name: &&String| {
-                    component.contains(['(', '{']) || wild::matches(component, name.trim_start_matches('.'))
-                };
-                next.extend(names.iter().flatten().filter(hits).map(|name| path::join(place, name)));
+/// Every path that a pattern stands for, without going over a number of entries.
+fn places_of(world: &dyn World, base: &str, pattern: &str, most: usize) -> Places {
+    let mut places =
+        Places { found: vec![base.to_owned()], looked: 0, is_whole: !pattern.contains("**"), is_cut: false };
+    for component in pattern.split('/').filter(|component| !component.is_empty()) {
+        let mut next = Vec::new();
+        for place in &places.found {
+            if !component.contains(['*', '?', '[', '(', '{']) {
+                next.push(path::join(place, component));
+                continue;
             }
-            let left = most.saturating_sub(places.looked);
-            places.is_cut |= next.len() > left;
-            places.is_whole &= !places.is_cut;
-            next.truncate(left);
-            places.looked += next.len();
-            places.found = next;
+            let through = || world.entries(&path::resolve(place, world, Follow::Last).real);
+            let names = world.entries(place).or_else(through);
+            places.is_whole &= names.is_some() || world.look(place).kind != Kind::Directory;
+            // Hidden names count as well: the shell may be set to match them.
+            let hits = |name: &&String| {
+                component.contains(['(', '{']) || wild::matches(component, name.trim_start_matches('.'))
+            };
+            next.extend(names.iter().flatten().filter(hits).map(|name| path::join(place, name)));
         }
-        places
+        let left = most.saturating_sub(places.looked);
+        places.is_cut |= next.len() > left;
+        places.is_whole &= !places.is_cut;
+        next.truncate(left);
+        places.looked += next.len();
+        places.found = next;
     }
-
+    places
+}
+impl Observer<'_> {
     /// A directory that is named by what was listed at or below the base may lie behind a link that leads out of the project, or
     /// have such a link somewhere in it. In a tree of too many files only the named directories are walked through.
     pub fn may_lead_out(&mut self, base: &str, shape: Shape) -> bool {
         let walk = self.walk_links(base);
-        if walk.is_whole || walk.found.iter().any(|link| self.shows_more(link)) {
-            return walk.found.iter().any(|link| self.shows_more(link));
+        if walk.is_whole || walk.found.iter().any(|link| shows_more(self.world, link)) {
+            return walk.found.iter().any(|link| shows_more(self.world, link));
         }
         let is_known = shape == Shape::Matched && (1..MOST).contains(&self.listed.len());
         let places: Vec<Places> =
-            self.listed.iter().map(|(directory, pattern)| self.places_of(directory, pattern, ENTRIES)).collect();
+            self.listed.iter().map(|(directory, pattern)| places_of(self.world, directory, pattern, ENTRIES)).collect();
         let is_whole = places.iter().all(|places| places.is_whole);
         let roots: Vec<String> = places.into_iter().flat_map(|places| places.found).collect();
-        !is_known || !is_whole || self.may_lead_out_below(&roots)
+        !is_known || !is_whole || may_lead_out_below(self.world, &roots)
     }
+}
 
-    /// Some link at or below these places leads out of the project, or to a directory that is none of theirs.
-    fn may_lead_out_below(&self, roots: &[String]) -> bool {
-        let mut left = NAMED;
-        let leads = |link: &String| {
-            let real = path::resolve(link, self.world, Follow::Last).real;
-            let is_walked = roots.iter().any(|root| path::under(&real, root));
-            let is_directory = self.world.look(&real).kind != Kind::File;
-            (self.leads_out(link) && self.shows_more(link)) || (is_directory && !is_walked)
-        };
-        for root in roots {
-            match self.world.look(root).kind {
-                Kind::Link if leads(root) => return true,
-                Kind::Directory => {
-                    let Some(below) = self.world.below(root).filter(|below| below.len() <= left) else { return true };
-                    left -= below.len();
-                    if below.iter().any(|(place, kind)| *kind == Kind::Link && leads(place)) {
-                        return true;
-                    }
+/// Some link at or below these places leads out of the project, or to a directory that is none of theirs.
+fn may_lead_out_below(world: &dyn World, roots: &[String]) -> bool {
+    let mut left = NAMED;
+    let leads = |link: &String| {
+        let real = path::resolve(link, world, Follow::Last).real;
+        let is_walked = roots.iter().any(|root| path::under(&real, root));
+        let is_directory = world.look(&real).kind != Kind::File;
+        (leads_out(world, link) && shows_more(world, link)) || (is_directory && !is_walked)
+    };
+    for root in roots {
+        match world.look(root).kind {
+            Kind::Link if leads(root) => return true,
+            Kind::Directory => {
+                let Some(below) = world.below(root).filter(|below| below.len() <= left) else { return true };
+                left -= below.len();
+                if below.iter().any(|(place, kind)| *kind == Kind::Link && leads(place)) {
+                    return true;
                 }
-                Kind::Link | Kind::File | Kind::Missing | Kind::Special => {}
-                Kind::Unlisted | Kind::Unreadable => return true,
             }
+            Kind::Link | Kind::File | Kind::Missing | Kind::Special => {}
+            Kind::Unlisted | Kind::Unreadable => return true,
         }
-        false
     }
+    false
+}
 
-    /// The link leads to a directory or to something sensitive; one to a plain file, such as the interpreter of a virtual
-    /// environment, shows no more than naming that file would.
-    fn shows_more(&self, link: &str) -> bool {
-        let resolved = path::resolve(link, self.world, Follow::Last);
-        let is_plain = self.world.look(&resolved.real).kind == Kind::File
-            && place::classify(&resolved.real, self.world).sensitivity == Sensitivity::None;
-        resolved.lost || !is_plain
-    }
-
+/// The link leads to a directory or to something sensitive; one to a plain file, such as the interpreter of a virtual
+/// environment, shows no more than naming that file would.
+fn shows_more(world: &dyn World, link: &str) -> bool {
+    let resolved = path::resolve(link, world, Follow::Last);
+    let is_plain = world.look(&resolved.real).kind == Kind::File
+        && place::classify(&resolved.real, world).sensitivity == Sensitivity::None;
+    resolved.lost || !is_plain
+}
+impl Observer<'_> {
     /// Links below a directory that lead out of the project.
     fn links_below(&mut self, base: &str, by: &By) -> Vec<String> {
         let walk = self.walk_links(base);
@@ -329,7 +331,7 @@ impl Observer<'_> {
                 self.looked += 1;
                 let place = path::join(&directory, &name);
                 match self.world.look(&place).kind {
-                    Kind::Link if self.leads_out(&place) => found.push(place),
+                    Kind::Link if leads_out(self.world, &place) => found.push(place),
                     Kind::Directory | Kind::Unlisted if name != ".git" => waiting.push_back(place),
                     Kind::Link
                     | Kind::Directory
@@ -343,29 +345,30 @@ impl Observer<'_> {
         }
         Walk { found, is_whole: true }
     }
+}
 
-    /// Another name of a file that holds a secret.
-    pub fn is_name_of_secret(&self, real: &str) -> bool {
-        place::usual_secrets(self.world).iter().any(|secret| {
-            self.world.is_same_file(real, secret)
-                || (matches!(self.world.look(secret).kind, Kind::Directory | Kind::Unlisted)
-                    && self.world.entries(secret).is_some_and(|names| {
-                        let mut files = names.iter().take(KEYS).map(|name| path::join(secret, name));
-                        files.any(|file| self.world.is_same_file(real, &file))
-                    }))
-        })
-    }
-
+/// Another name of a file that holds a secret.
+pub fn is_name_of_secret(world: &dyn World, real: &str) -> bool {
+    place::usual_secrets(world).iter().any(|secret| {
+        world.is_same_file(real, secret)
+            || (matches!(world.look(secret).kind, Kind::Directory | Kind::Unlisted)
+                && world.entries(secret).is_some_and(|names| {
+                    let mut files = names.iter().take(KEYS).map(|name| path::join(secret, name));
+                    files.any(|file| world.is_same_file(real, &file))
+                }))
+    })
+}
+impl Observer<'_> {
     fn looks_left(&self) -> usize {
         ENTRIES.saturating_sub(self.looked)
     }
+}
 
-    fn leads_out(&self, link: &str) -> bool {
-        let resolved = path::resolve(link, self.world, Follow::Last);
-        let is_inside = self.world.project().is_some_and(|project| path::under(&resolved.real, project));
-        let is_secret = || place::classify(&resolved.real, self.world).sensitivity > Sensitivity::None;
-        resolved.linked && (resolved.lost || !is_inside || is_secret())
-    }
+fn leads_out(world: &dyn World, link: &str) -> bool {
+    let resolved = path::resolve(link, world, Follow::Last);
+    let is_inside = world.project().is_some_and(|project| path::under(&resolved.real, project));
+    let is_secret = || place::classify(&resolved.real, world).sensitivity > Sensitivity::None;
+    resolved.linked && (resolved.lost || !is_inside || is_secret())
 }
 
 /// Whatever is done is done to what the link leads to.
@@ -395,13 +398,13 @@ impl Observer<'_> {
             .iter()
             .any(|link| path::under(lexical, link) && (changes || lexical != link || absolute.ends_with('/')))
     }
+}
 
-    /// A directory that the pattern leaves open may be a link.
-    pub(super) fn leads_through_link(&self, base: &str, pattern: &str) -> bool {
-        let Some((first, _)) = pattern.split_once('/') else { return false };
-        let Some(names) = self.world.entries(base) else { return false };
-        let is_link = |name: &String| self.world.look(&path::join(base, name)).kind == Kind::Link;
-        let start = first.split(['*', '?', '[', '(']).next().unwrap_or_default();
-        names.iter().any(|name| name.starts_with(start) && is_link(name))
-    }
+/// A directory that the pattern leaves open may be a link.
+pub(super) fn leads_through_link(world: &dyn World, base: &str, pattern: &str) -> bool {
+    let Some((first, _)) = pattern.split_once('/') else { return false };
+    let Some(names) = world.entries(base) else { return false };
+    let is_link = |name: &String| world.look(&path::join(base, name)).kind == Kind::Link;
+    let start = first.split(['*', '?', '[', '(']).next().unwrap_or_default();
+    names.iter().any(|name| name.starts_with(start) && is_link(name))
 }

@@ -11,9 +11,9 @@ use super::shell::state::State;
 use super::stream::Stream;
 use super::touch::Touch;
 use crate::effect::{Effect, Target};
-use crate::network;
-use crate::secret;
-use crate::world::{McpTrust, Shell};
+use crate::observe::shell::reading::every_reading;
+use crate::world::{McpTrust, Shell, World};
+use crate::{network, secret};
 
 /// Arguments of a tool server that are looked at one by one.
 const ARGUMENTS: usize = 500;
@@ -168,160 +168,165 @@ fn touch_of(server: &str, words: &[String]) -> Touch {
     }
 }
 
-impl Observer<'_> {
-    /// A call to a tool server: the name says what it claims, the arguments say what it touches.
-    pub fn mcp_tool(&mut self, server: &str, name: &str, args: &Value, annotations: &Map<String, Value>, cwd: &str) {
-        let words: Vec<String> = name_words(name);
-        let destructive = words.iter().any(|word| DESTRUCTIVE.contains(&word.as_str()))
-            || annotations.get("destructiveHint") == Some(&Value::Bool(true));
-        let changes = destructive || words.iter().any(|word| CHANGING.contains(&word.as_str())) || asks_to_change(args);
-        let reads = !changes
-            && annotations.get("readOnlyHint") != Some(&Value::Bool(false))
-            && words.iter().any(|word| READING.contains(&word.as_str()))
-            && words.first().is_some_and(|word| READING.contains(&word.as_str()) || word == "browser");
-        let operation = if reads { Operation::Network } else { Operation::Mutate };
-        let mut effect = Effect::new(operation, Target::Resource(format!("{server}/{name}")));
-        effect.scope = Scope::External;
-        if reads {
-            effect.marks.add(Mark::McpReadOnly);
-        } else {
+/// A call to a tool server: the name says what it claims, the arguments say what it touches.
+pub fn mcp_tool(
+    out: &mut Observer<'_>,
+    server: &str,
+    name: &str,
+    args: &Value,
+    annotations: &Map<String, Value>,
+    cwd: &str,
+) {
+    let words: Vec<String> = name_words(name);
+    let destructive = words.iter().any(|word| DESTRUCTIVE.contains(&word.as_str()))
+        || annotations.get("destructiveHint") == Some(&Value::Bool(true));
+    let changes = destructive || words.iter().any(|word| CHANGING.contains(&word.as_str())) || asks_to_change(args);
+    let reads = !changes
+        && annotations.get("readOnlyHint") != Some(&Value::Bool(false))
+        && words.iter().any(|word| READING.contains(&word.as_str()))
+        && words.first().is_some_and(|word| READING.contains(&word.as_str()) || word == "browser");
+    let operation = if reads { Operation::Network } else { Operation::Mutate };
+    let mut effect = Effect::new(operation, Target::Resource(format!("{server}/{name}")));
+    effect.scope = Scope::External;
+    if reads {
+        effect.marks.add(Mark::McpReadOnly);
+    } else {
+        effect.reach = Reach::Beyond;
+        effect.reversibility = if destructive { Reversibility::Irreversible } else { Reversibility::Tracked };
+        effect.marks.add(Mark::ExternalWrite);
+    }
+    if destructive {
+        effect.marks.add(Mark::McpDestructive);
+    }
+    if words.iter().any(|word| SECRETS.contains(&word.as_str())) || names_secrets(args) {
+        effect.marks.add(Mark::SecretReturning);
+    }
+    match out.world.mcp(server, name) {
+        McpTrust::Trusted => {}
+        McpTrust::Configured => effect.marks.add(Mark::McpUnreviewed),
+        McpTrust::Untrusted => effect.marks.add(Mark::McpUntrusted),
+        McpTrust::Changed => {
+            effect.marks.add(Mark::McpChanged);
+            out.lower(Degree::Opaque, format!("the definition of `{name}` changed since it was trusted"));
+        }
+    }
+    out.effect(effect);
+    let mut given = Given {
+        cwd,
+        left: ARGUMENTS,
+        touch: touch_of(server, &words),
+        asks_database: asks_database(server, &words),
+        depth: 3,
+    };
+    argument(out, "", args, &mut given);
+}
+
+/// Looks at an argument as a path, an address, a command or SQL.
+fn argument(out: &mut Observer<'_>, key: &str, value: &Value, given: &mut Given<'_>) {
+    if given.left == 0 {
+        out.lower(Degree::Opaque, "more arguments than can be looked at");
+        return;
+    }
+    given.left -= 1;
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(key, value)| argument(out, key, value, given)),
+        Value::Array(items)
+            if matches!(key.to_ascii_lowercase().as_str(), "argv" | "args" | "cmd" | "command")
+                && items.iter().all(Value::is_string) =>
+        {
+            let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+            text_argument(out, "command", &words.join(" "), given);
+        }
+        Value::Array(items) => items.iter().for_each(|item| argument(out, key, item, given)),
+        Value::String(text) => match inner_json(text).filter(|_| given.depth > 0) {
+            Some(inner) => {
+                given.depth -= 1;
+                argument(out, key, &inner, given);
+                given.depth += 1;
+            }
+            None => text_argument(out, key, text, given),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn text_argument(out: &mut Observer<'_>, key: &str, text: &str, given: &Given<'_>) {
+    let key_words = name_words(key);
+    let (key, cwd) = (key.to_ascii_lowercase(), given.cwd);
+    let asked = given.asks_database && matches!(key.as_str(), "" | "q" | "query" | "queries" | "text" | "input");
+    let is_address = key_words.last().is_some_and(|word| ADDRESSES.contains(&word.as_str()));
+    if secret::holds_encoded(text) {
+        out.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
+    }
+    if key_words.iter().any(|word| COMMANDS.contains(&word.as_str())) {
+        let mut state = State::new(cwd.starts_with('/').then_some(cwd));
+        out.outer = Some(Default::default());
+        every_reading(&mut Runner::new(out), text, Shell::Unknown, &mut state, &Stream::empty(), "");
+        out.outer = None;
+    } else if matches!(key.as_str(), "code" | "function" | "expression" | "javascript" | "python") {
+        out.lower(Degree::Opaque, "code given to a tool server");
+    } else if asked || matches!(key.as_str(), "sql" | "statement" | "stmt") || looks_like_sql(text) {
+        if !super::program::grammar::sql_reads_only(text) {
+            let mut effect = Effect::new(Operation::Mutate, Target::Resource("database".into()));
+            effect.scope = Scope::External;
             effect.reach = Reach::Beyond;
-            effect.reversibility = if destructive { Reversibility::Irreversible } else { Reversibility::Tracked };
-            effect.marks.add(Mark::ExternalWrite);
+            effect.reversibility = Reversibility::Irreversible;
+            effect.marks.add(Mark::Database);
+            out.effect(effect);
         }
-        if destructive {
-            effect.marks.add(Mark::McpDestructive);
-        }
-        if words.iter().any(|word| SECRETS.contains(&word.as_str())) || names_secrets(args) {
-            effect.marks.add(Mark::SecretReturning);
-        }
-        match self.world.mcp(server, name) {
-            McpTrust::Trusted => {}
-            McpTrust::Configured => effect.marks.add(Mark::McpUnreviewed),
-            McpTrust::Untrusted => effect.marks.add(Mark::McpUntrusted),
-            McpTrust::Changed => {
-                effect.marks.add(Mark::McpChanged);
-                self.lower(Degree::Opaque, format!("the definition of `{name}` changed since it was trusted"));
+    } else if text.contains("://") {
+        for word in text.split(|letter: char| letter.is_whitespace() || "\"'<>()".contains(letter)) {
+            if word.contains("://") {
+                let address = network::url(word, out.world);
+                out.contact(&address, Exchange::Fetch, &By::default());
             }
         }
-        self.effect(effect);
-        let mut given = Given {
-            cwd,
-            left: ARGUMENTS,
-            touch: touch_of(server, &words),
-            asks_database: asks_database(server, &words),
-            depth: 3,
+    } else if is_address && !text.is_empty() {
+        bare_address(out, text, given);
+    } else if looks_like_path(&key, text) || is_secret_name(out.world, text, cwd) {
+        let text = match (text.strip_prefix('~'), out.world.home()) {
+            (Some(rest), Some(home)) => format!("{home}{rest}"),
+            (Some(_) | None, Some(_) | None) => text.to_owned(),
         };
-        self.argument("", args, &mut given);
+        let writes = ["write", "content", "dest", "target", "output"].iter().any(|word| key.contains(word));
+        let field = Field::literal(text, doorward_shell::Span::default());
+        out.touch(
+            if writes { Touch::Write } else { given.touch },
+            &field,
+            cwd.starts_with('/').then_some(cwd),
+            &By::default(),
+        );
     }
+}
 
-    /// Looks at an argument as a path, an address, a command or SQL.
-    fn argument(&mut self, key: &str, value: &Value, given: &mut Given<'_>) {
-        if given.left == 0 {
-            self.lower(Degree::Opaque, "more arguments than can be looked at");
-            return;
-        }
-        given.left -= 1;
-        match value {
-            Value::Object(fields) => fields.iter().for_each(|(key, value)| self.argument(key, value, given)),
-            Value::Array(items)
-                if matches!(key.to_ascii_lowercase().as_str(), "argv" | "args" | "cmd" | "command")
-                    && items.iter().all(Value::is_string) =>
-            {
-                let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
-                self.text_argument("command", &words.join(" "), given);
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.argument(key, item, given)),
-            Value::String(text) => match inner_json(text).filter(|_| given.depth > 0) {
-                Some(inner) => {
-                    given.depth -= 1;
-                    self.argument(key, &inner, given);
-                    given.depth += 1;
-                }
-                None => self.text_argument(key, text, given),
-            },
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
+/// An address without its scheme, or with one that no server speaks.
+fn bare_address(out: &mut Observer<'_>, text: &str, given: &Given<'_>) {
+    let lower = text.trim().to_ascii_lowercase();
+    if let Some(path) = lower.strip_prefix("file:").and_then(|_| text.trim().get(5..)) {
+        return text_argument(out, "path", path, given);
     }
+    if ["javascript:", "data:", "view-source:", "blob:"].iter().any(|scheme| lower.starts_with(scheme)) {
+        return out.lower(Degree::Opaque, "code in an address given to a tool server");
+    }
+    let rest = lower.split_once(':').map_or(lower.as_str(), |(scheme, rest)| {
+        if matches!(scheme, "http" | "https") { rest } else { lower.as_str() }
+    });
+    let rest = rest.trim_start_matches(['/', '\\']);
+    if rest.contains('.') && !rest.contains(char::is_whitespace) {
+        let address = network::url(&format!("https://{rest}"), out.world);
+        out.contact(&address, Exchange::Fetch, &By::default());
+    }
+}
 
-    fn text_argument(&mut self, key: &str, text: &str, given: &Given<'_>) {
-        let key_words = name_words(key);
-        let (key, cwd) = (key.to_ascii_lowercase(), given.cwd);
-        let asked = given.asks_database && matches!(key.as_str(), "" | "q" | "query" | "queries" | "text" | "input");
-        let is_address = key_words.last().is_some_and(|word| ADDRESSES.contains(&word.as_str()));
-        if secret::holds_encoded(text) {
-            self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
-        }
-        if key_words.iter().any(|word| COMMANDS.contains(&word.as_str())) {
-            let mut state = State::new(cwd.starts_with('/').then_some(cwd));
-            self.outer = Some(Default::default());
-            Runner::new(self).every_reading(text, Shell::Unknown, &mut state, &Stream::empty(), "");
-            self.outer = None;
-        } else if matches!(key.as_str(), "code" | "function" | "expression" | "javascript" | "python") {
-            self.lower(Degree::Opaque, "code given to a tool server");
-        } else if asked || matches!(key.as_str(), "sql" | "statement" | "stmt") || looks_like_sql(text) {
-            if !super::program::grammar::sql_reads_only(text) {
-                let mut effect = Effect::new(Operation::Mutate, Target::Resource("database".into()));
-                effect.scope = Scope::External;
-                effect.reach = Reach::Beyond;
-                effect.reversibility = Reversibility::Irreversible;
-                effect.marks.add(Mark::Database);
-                self.effect(effect);
-            }
-        } else if text.contains("://") {
-            for word in text.split(|letter: char| letter.is_whitespace() || "\"'<>()".contains(letter)) {
-                if word.contains("://") {
-                    let address = network::url(word, self.world);
-                    self.contact(&address, Exchange::Fetch, &By::default());
-                }
-            }
-        } else if is_address && !text.is_empty() {
-            self.bare_address(text, given);
-        } else if looks_like_path(&key, text) || self.is_secret_name(text, cwd) {
-            let text = match (text.strip_prefix('~'), self.world.home()) {
-                (Some(rest), Some(home)) => format!("{home}{rest}"),
-                (Some(_) | None, Some(_) | None) => text.to_owned(),
-            };
-            let writes = ["write", "content", "dest", "target", "output"].iter().any(|word| key.contains(word));
-            let field = Field::literal(text, doorward_shell::Span::default());
-            self.touch(
-                if writes { Touch::Write } else { given.touch },
-                &field,
-                cwd.starts_with('/').then_some(cwd),
-                &By::default(),
-            );
-        }
+/// A value under whatever name that is the path of something secret.
+fn is_secret_name(world: &dyn World, text: &str, cwd: &str) -> bool {
+    if text.len() > 512 || text.contains(char::is_whitespace) || !cwd.starts_with('/') {
+        return false;
     }
-
-    /// An address without its scheme, or with one that no server speaks.
-    fn bare_address(&mut self, text: &str, given: &Given<'_>) {
-        let lower = text.trim().to_ascii_lowercase();
-        if let Some(path) = lower.strip_prefix("file:").and_then(|_| text.trim().get(5..)) {
-            return self.text_argument("path", path, given);
-        }
-        if ["javascript:", "data:", "view-source:", "blob:"].iter().any(|scheme| lower.starts_with(scheme)) {
-            return self.lower(Degree::Opaque, "code in an address given to a tool server");
-        }
-        let rest = lower.split_once(':').map_or(lower.as_str(), |(scheme, rest)| {
-            if matches!(scheme, "http" | "https") { rest } else { lower.as_str() }
-        });
-        let rest = rest.trim_start_matches(['/', '\\']);
-        if rest.contains('.') && !rest.contains(char::is_whitespace) {
-            let address = network::url(&format!("https://{rest}"), self.world);
-            self.contact(&address, Exchange::Fetch, &By::default());
-        }
-    }
-
-    /// A value under whatever name that is the path of something secret.
-    fn is_secret_name(&self, text: &str, cwd: &str) -> bool {
-        if text.len() > 512 || text.contains(char::is_whitespace) || !cwd.starts_with('/') {
-            return false;
-        }
-        let text = text.strip_prefix("file:").unwrap_or(text);
-        let path = crate::path::lexical(&crate::path::join(cwd, text));
-        (text.starts_with('.') || text.contains('/'))
-            && crate::place::classify(&path, self.world).sensitivity > Sensitivity::None
-    }
+    let text = text.strip_prefix("file:").unwrap_or(text);
+    let path = crate::path::lexical(&crate::path::join(cwd, text));
+    (text.starts_with('.') || text.contains('/'))
+        && crate::place::classify(&path, world).sensitivity > Sensitivity::None
 }
 
 /// `sendEmail`, `send_email`, `browser-click`: the words of a name in lower case.

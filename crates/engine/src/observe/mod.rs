@@ -2,12 +2,14 @@
 
 mod absent;
 mod arrivals;
+mod caused;
 mod code;
 mod connect;
 mod content;
 mod dependents;
 mod expanded;
 mod files;
+mod found;
 mod guard;
 mod hidden;
 mod hunting;
@@ -32,11 +34,21 @@ mod tracked;
 mod trees;
 mod wild;
 
+use doorward_vocabulary::{Degree, Mark, Marks};
+
 use crate::call::{Tool, ToolCall};
 use crate::facts::{Counts, Facts, LeftRun};
 use crate::intent;
+use crate::observe::files::{edit_tool, read_tool, search_tool, write_tool};
+use crate::observe::guard::note_guard_signals;
+use crate::observe::hidden::note_hidden;
+use crate::observe::hunting::note_token_search;
+use crate::observe::lingering::run_again;
+use crate::observe::mcp::mcp_tool;
+use crate::observe::shell::reading::every_reading;
+use crate::observe::task_text::task_text;
+use crate::observe::tools::{fetch_tool, other_tool, task_tool, web_search};
 use crate::world::World;
-use doorward_vocabulary::{Degree, Mark, Marks};
 use observer::{By, Observer};
 use shell::run::Runner;
 use shell::state::State;
@@ -51,31 +63,32 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
 pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> Facts {
     let mut out = Observer::new(world);
     let subject = subject(call, &mut out, runs);
+    let mut found = out.finish();
     if call.truncated {
-        out.lower(Degree::Opaque, "the call was cut before it reached doorward");
+        found.lower(Degree::Opaque, "the call was cut before it reached doorward");
     }
-    out.note_unguarded_agents();
-    out.note_guard_signals(&subject);
-    let subject = redact::all(subject, &mut out);
+    found.note_unguarded_agents();
+    note_guard_signals(&mut found, &subject);
+    let subject = redact::all(subject, &mut found, world.redaction_key());
     let history = world.history();
-    crate::taint::mark_contacts(&mut out.effects, &out.commands, &history);
+    crate::taint::mark_contacts(&mut found.effects, &found.commands, &history);
     if let Some(doubt) = history.doubt {
-        out.lower(Degree::Opaque, doubt);
+        found.lower(Degree::Opaque, doubt);
     }
-    let pattern = crate::pattern::of(call.tool.name(), &out.effects);
+    let pattern = crate::pattern::of(call.tool.name(), &found.effects);
     let words = call.user_message.as_deref();
-    let intent = intent::of(words, &history.boundaries, &out.effects, &out.commands, &call.cwd, world);
+    let intent = intent::of(words, &history.boundaries, &found.effects, &found.commands, &call.cwd, world);
     Facts {
         tool: call.tool.name().to_owned(),
         subject,
-        commands: out.commands,
-        directories: out.directories,
-        effects: out.effects,
-        flows: out.flows,
-        arrivals: arrivals::bounded(out.arrivals, world.project()),
-        lingers: out.lingering.is_any,
-        left: out.lingering.runs,
-        coverage: out.coverage,
+        commands: found.commands,
+        directories: found.directories,
+        effects: found.effects,
+        flows: found.flows,
+        arrivals: arrivals::bounded(found.arrivals, world.project()),
+        lingers: found.lingers,
+        left: found.left,
+        coverage: found.coverage,
         taint: history.taint,
         intent,
         review: None,
@@ -113,41 +126,41 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>, runs: &[LeftRun]) -> String 
             return command.clone();
         }
         Tool::Write { path, content } => {
-            out.write_tool(path, content, &call.cwd);
+            write_tool(out, path, content, &call.cwd);
             path.clone()
         }
         Tool::Edit { changes } => {
-            out.edit_tool(changes, &call.cwd);
+            edit_tool(out, changes, &call.cwd);
             changes.first().map(|change| change.path.clone()).unwrap_or_default()
         }
         Tool::Read { path } => {
-            out.read_tool(path, &call.cwd);
+            read_tool(out, path, &call.cwd);
             path.clone()
         }
         Tool::Search { path, pattern, files } => {
-            out.search_tool(path.as_deref(), files.as_deref(), &call.cwd);
-            out.note_token_search(pattern.as_deref());
+            search_tool(out, path.as_deref(), files.as_deref(), &call.cwd);
+            note_token_search(out, pattern.as_deref());
             path.clone().or_else(|| pattern.clone()).unwrap_or_default()
         }
         Tool::Fetch { url, method } => {
-            out.fetch_tool(url, method.as_deref());
+            fetch_tool(out, url, method.as_deref());
             url.clone()
         }
         Tool::WebSearch { query } => {
-            out.web_search(query);
+            web_search(out, query);
             query.clone()
         }
         Tool::Mcp { server, name, args, annotations, .. } => {
-            out.mcp_tool(server, name, args, annotations, &call.cwd);
+            mcp_tool(out, server, name, args, annotations, &call.cwd);
             format!("{server}/{name}")
         }
         Tool::Task { agent, description } => {
-            out.task_tool(agent);
-            out.task_text(description, &call.cwd);
+            task_tool(out, agent);
+            task_text(out, description, &call.cwd);
             description.clone()
         }
         Tool::Other { name, input } => {
-            out.other_tool(name, input, &call.cwd);
+            other_tool(out, name, input, &call.cwd);
             name.clone()
         }
         Tool::Python { code } => {
@@ -160,7 +173,7 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>, runs: &[LeftRun]) -> String 
     if !runs.is_empty() {
         let mut runner = Runner::new(out);
         let state = lingering::written(&call.tool, &call.cwd, &mut runner);
-        runner.run_again(runs, &state);
+        run_again(&mut runner, runs, &state);
     }
     subject
 }
@@ -174,21 +187,21 @@ fn opaque(out: &mut Observer<'_>, what: &str, subject: &str) -> String {
 
 /// Python code that the tool runs by itself.
 fn python(code: &str, cwd: &str, out: &mut Observer<'_>) {
-    out.note_hidden(code);
+    note_hidden(out, code);
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
     let by = By { name: "python".into(), ..By::default() };
-    Runner::new(out).code(code, Some(doorward_code::Language::Python), &mut state, &by);
+    crate::observe::code::code(&mut Runner::new(out), code, Some(doorward_code::Language::Python), &mut state, &by);
 }
 
 /// A shell command.
 fn bash(command: &str, cwd: &str, out: &mut Observer<'_>, runs: &[LeftRun]) {
-    out.note_hidden(command);
+    note_hidden(out, command);
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
-    out.directory.clone_from(&state.cwd);
+    out.start_in(state.cwd.as_ref());
     let shell = out.world.shell();
-    let output = Runner::new(out).every_reading(command, shell, &mut state, &Stream::empty(), "");
-    Runner::new(out).run_again(runs, &state);
-    out.note_token_search(None);
+    let output = every_reading(&mut Runner::new(out), command, shell, &mut state, &Stream::empty(), "");
+    run_again(&mut Runner::new(out), runs, &state);
+    note_token_search(out, None);
     out.settle_absent();
     if output.origin.secret && !out.has_read_secret() {
         out.prints_secret();

@@ -4,8 +4,10 @@ use std::rc::Rc;
 
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope, Verdict};
 
+use super::caused::Caused;
+use super::found::Found;
 use crate::coverage::Coverage;
-use crate::effect::{Effect, Part, RECIPE, Target};
+use crate::effect::{Effect, Part, Target};
 use crate::facts::{Directory, Flow};
 use crate::knowledge::rule::{Rule, Stage};
 use crate::knowledge::{self, packed::Packed};
@@ -24,13 +26,13 @@ const EFFECTS: usize = 2_000;
 pub struct Observer<'w> {
     pub world: &'w dyn World,
     pub knowledge: Packed,
-    pub effects: Vec<Effect>,
-    pub flows: Vec<Flow>,
-    pub coverage: Coverage,
-    pub commands: Vec<String>,
-    pub directories: Vec<Directory>,
+    effects: Vec<Effect>,
+    flows: Vec<Flow>,
+    coverage: Coverage,
+    commands: Vec<String>,
+    directories: Vec<Directory>,
     /// The directory of the last command.
-    pub directory: Option<Rc<str>>,
+    directory: Option<Rc<str>>,
     /// Where `mktemp` of this call made something new, with a name that nobody can foresee.
     pub made: Vec<String>,
     /// Where this call makes links.
@@ -77,12 +79,10 @@ impl std::fmt::Debug for Observer<'_> {
     }
 }
 
-/// What was written down before something was looked at of which most does not count.
+/// What the sheet held before something was looked at of which most does not count.
 #[derive(Debug)]
 pub struct Before {
-    effects: usize,
-    flows: usize,
-    coverage: Coverage,
+    opened: Opened,
     commands: usize,
     directories: usize,
     directory: Option<Rc<str>>,
@@ -90,6 +90,32 @@ pub struct Before {
     links: usize,
     budget: u32,
 }
+
+/// A part of the call whose effects, flows and doubts are judged by themselves.
+#[derive(Debug)]
+pub struct Opened {
+    effects: Beginning,
+    flows: usize,
+    coverage: Coverage,
+}
+
+/// What was found in such a part.
+#[must_use = "findings that are not merged are lost"]
+#[derive(Debug)]
+pub struct Findings {
+    pub caused: Caused,
+    pub flows: Vec<Flow>,
+    /// The part lowered the coverage beyond what a trusted project may keep to itself.
+    pub is_doubtful: bool,
+}
+
+/// The place on the sheet behind which everything belongs to one part of the call.
+#[derive(Debug)]
+pub struct Beginning(usize);
+
+/// An effect on the sheet that somebody may have more to say about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line(usize);
 
 /// Who causes an effect, and where it stands in the command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -140,6 +166,50 @@ impl<'w> Observer<'w> {
         self.commands.push(words);
     }
 
+    /// The call begins in this directory.
+    pub fn start_in(&mut self, directory: Option<&Rc<str>>) {
+        self.directory = directory.cloned();
+    }
+
+    /// Writes down something beside the commands that a pattern for them says nothing about.
+    pub fn beside_commands(&mut self, text: String) {
+        self.commands.push(text);
+    }
+
+    /// The effects so far.
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+
+    /// The commands so far.
+    pub fn commands(&self) -> &[String] {
+        &self.commands
+    }
+
+    /// How much of the call is understood so far.
+    pub fn degree(&self) -> Degree {
+        self.coverage.degree
+    }
+
+    /// Looks at every effect so far again, because of something that holds for all of them.
+    pub fn revise(&mut self, change: impl FnMut(&mut Effect)) {
+        self.effects.iter_mut().for_each(change);
+    }
+
+    /// Nothing more is looked at.
+    pub fn finish(self) -> Found {
+        Found {
+            effects: self.effects,
+            flows: self.flows,
+            coverage: self.coverage,
+            commands: self.commands,
+            directories: self.directories,
+            arrivals: self.arrivals,
+            lingers: self.lingering.is_any,
+            left: self.lingering.runs,
+        }
+    }
+
     /// Takes work units; when they are used up the call counts as not understood.
     pub fn spend(&mut self, units: u32) -> bool {
         match self.budget.checked_sub(units) {
@@ -160,9 +230,7 @@ impl<'w> Observer<'w> {
     /// From here on the allowance for recipes is spent, and nothing counts until [`Observer::step_back`] says what does.
     pub fn step_aside(&mut self) -> Before {
         let before = Before {
-            effects: self.effects.len(),
-            flows: self.flows.len(),
-            coverage: self.coverage.clone(),
+            opened: self.open(),
             commands: self.commands.len(),
             directories: self.directories.len(),
             directory: self.directory.clone(),
@@ -185,27 +253,10 @@ impl<'w> Observer<'w> {
         Rc::clone(self.block_rules.get_or_insert_with(read))
     }
 
-    /// What was written down since then.
-    pub fn since(&self, before: &Before) -> (&[Effect], &[Flow]) {
-        let effects = self.effects.get(before.effects..).unwrap_or_default();
-        (effects, self.flows.get(before.flows..).unwrap_or_default())
-    }
-
-    /// Keeps of what was written down since then the effects that count, as those of the recipe with this name.
-    pub fn step_back(&mut self, before: Before, name: &str, counts: impl Fn(&Effect, &[Flow]) -> bool) {
+    /// Takes everything off the sheet that was written down since then, as if nobody had looked.
+    pub fn step_back(&mut self, before: Before) -> Findings {
         self.asides = self.asides.saturating_sub(1);
-        let effects = self.effects.split_off(before.effects.min(self.effects.len()));
-        let flows = self.flows.split_off(before.flows.min(self.flows.len()));
-        let mut kept: Vec<Effect> = effects.into_iter().filter(|effect| counts(effect, &flows)).collect();
-        for effect in &mut kept {
-            let program = effect.by.rsplit(RECIPE).next().unwrap_or_default();
-            effect.by = format!("{name}{RECIPE}{program}");
-        }
-        if !kept.is_empty() {
-            self.flows.extend(flows);
-        }
-        self.effects.extend(kept);
-        self.coverage = before.coverage;
+        let found = self.close(before.opened);
         self.commands.truncate(before.commands);
         self.directories.truncate(before.directories);
         self.directory = before.directory;
@@ -214,6 +265,64 @@ impl<'w> Observer<'w> {
         if self.asides == 0 {
             self.allowance = std::mem::replace(&mut self.budget, before.budget);
         }
+        found
+    }
+
+    /// From here on effects, flows and doubts belong to a part, until [`Observer::close`].
+    pub fn open(&self) -> Opened {
+        Opened { effects: self.begin(), flows: self.flows.len(), coverage: self.coverage.clone() }
+    }
+
+    /// Takes what was found in a part off the sheet.
+    pub fn close(&mut self, opened: Opened) -> Findings {
+        let is_doubtful = self.coverage.degree > opened.coverage.degree.max(Degree::Delegated);
+        self.coverage = opened.coverage;
+        let flows = self.flows.split_off(opened.flows.min(self.flows.len()));
+        Findings { caused: self.end(opened.effects), flows, is_doubtful }
+    }
+
+    /// Puts what counts of a part onto the sheet.
+    pub fn merge(&mut self, found: Findings) {
+        self.write(found.caused);
+        self.flows.extend(found.flows);
+    }
+
+    /// What the work causes, by value; `write` puts it onto the sheet.
+    pub fn collect<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
+        let beginning = self.begin();
+        let done = work(self);
+        (done, self.end(beginning))
+    }
+
+    /// Everything from here on belongs to one part, until [`Observer::end`].
+    pub fn begin(&self) -> Beginning {
+        Beginning(self.effects.len())
+    }
+
+    /// Takes the effects of a part off the sheet.
+    pub fn end(&mut self, beginning: Beginning) -> Caused {
+        // Beyond the limit the last effects are replaced, so there may be fewer than in the beginning.
+        match self.effects.len().checked_sub(beginning.0) {
+            None | Some(0) => Caused::default(),
+            Some(_) => Caused::of(self.effects.split_off(beginning.0)),
+        }
+    }
+
+    /// Puts the effects of a part onto the sheet.
+    pub fn write(&mut self, caused: Caused) {
+        self.effects.append(&mut caused.into_effects());
+    }
+
+    /// Writes the effects of a part down; yields the first of them.
+    pub fn write_first(&mut self, caused: Caused) -> Option<Line> {
+        let line = (!caused.is_empty()).then_some(Line(self.effects.len()));
+        self.write(caused);
+        line
+    }
+
+    /// The effect on that line.
+    pub fn line(&mut self, line: Line) -> Option<&mut Effect> {
+        self.effects.get_mut(line.0)
     }
 
     pub fn lower(&mut self, degree: Degree, because: impl Into<String>) {
@@ -236,6 +345,14 @@ impl<'w> Observer<'w> {
         }
         if self.effects.last() != Some(&effect) {
             self.effects.push(effect);
+        }
+    }
+
+    /// Writes an effect down with marks that do not count when it is compared with the effect before it.
+    pub fn marked_effect(&mut self, effect: Effect, marks: Marks) {
+        self.effect(effect);
+        if let Some(last) = self.effects.last_mut() {
+            last.marks.union(marks);
         }
     }
 
@@ -281,16 +398,6 @@ impl<'w> Observer<'w> {
         effect.reversibility = Reversibility::Rebuildable;
         effect.marks = Marks::default().with(Mark::SandboxOff);
         self.effect(effect);
-    }
-
-    /// An agent that is started with other variables finds other settings, or none of its guards.
-    pub fn note_unguarded_agents(&mut self) {
-        if !self.effects.iter().any(|effect| effect.marks.has(Mark::EnvironmentPoison)) {
-            return;
-        }
-        for effect in self.effects.iter_mut().filter(|effect| effect.marks.has(Mark::AgentStart)) {
-            effect.marks.add(Mark::UnguardedAgent);
-        }
     }
 
     /// What the call prints holds a secret that no file was read for: a variable, most often.

@@ -3,34 +3,33 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::observer::Observer;
+use super::found::Found;
 use crate::effect::{Part, Target};
 use crate::secret;
 
-/// Redacts the subject and everything on the sheet; yields the redacted subject.
-pub fn all(subject: String, out: &mut Observer<'_>) -> String {
-    let key = out.world.redaction_key();
+/// Redacts the subject and everything that was found; yields the redacted subject.
+pub fn all(subject: String, found: &mut Found, key: [u8; 16]) -> String {
     let redacted = secret::redact(&subject, &key).into_owned();
     if redacted != subject {
         // Places in the old text mean nothing in the new one.
-        out.effects.iter_mut().for_each(|effect| effect.part = Part::default());
-        out.flows.iter_mut().for_each(|flow| (flow.from, flow.to) = (Part::default(), Part::default()));
+        found.effects.iter_mut().for_each(|effect| effect.part = Part::default());
+        found.flows.iter_mut().for_each(|flow| (flow.from, flow.to) = (Part::default(), Part::default()));
     }
     let mut redactor = Redactor { key, clean: BTreeSet::new() };
-    for command in &mut out.commands {
+    for command in &mut found.commands {
         redactor.one(command);
     }
-    for path in out.directories.iter_mut().filter_map(|directory| directory.path.as_mut()) {
+    for path in found.directories.iter_mut().filter_map(|directory| directory.path.as_mut()) {
         redactor.one(path);
     }
-    for run in &mut out.lingering.runs {
+    for run in &mut found.left {
         redactor.one(&mut run.file);
         redactor.one(&mut run.command);
     }
-    for because in &mut out.coverage.because {
+    for because in &mut found.coverage.because {
         redactor.one(because);
     }
-    for effect in &mut out.effects {
+    for effect in &mut found.effects {
         match &mut effect.target {
             Target::Path(text) | Target::Host(text) | Target::Program(text) | Target::Resource(text) => {
                 redactor.one(text);

@@ -6,7 +6,7 @@ use super::observer::Observer;
 use super::touch::Touch;
 use crate::effect::{Amount, Effect};
 use crate::policy::Thresholds;
-use crate::world::{Kind, Tally, Tracking};
+use crate::world::{Kind, Tally, Tracking, World};
 
 impl Observer<'_> {
     /// Whether what the operation changes can be had back.
@@ -52,7 +52,7 @@ impl Observer<'_> {
             return Reversibility::Tracked;
         }
         if touch == Touch::DeleteTree {
-            return self.tree_reversibility(real, effect);
+            return tree_reversibility(self.world, real, effect);
         }
         // What nobody has seen may be a directory, and only a file that is seen passes as one that git has.
         if touch == Touch::Delete && look.kind == Kind::Unlisted && effect.scope == Scope::File {
@@ -88,50 +88,50 @@ impl Observer<'_> {
             }
         }
     }
+}
 
-    fn tree_reversibility(&self, real: &str, effect: &mut Effect) -> Reversibility {
-        // Nobody needs to count what lies below the root.
-        if effect.marks.has_any(&[Mark::Root, Mark::HomeRoot, Mark::SystemDirectory]) {
-            effect.marks.add(Mark::CountUnknown);
-            return Reversibility::Irreversible;
+fn tree_reversibility(world: &dyn World, real: &str, effect: &mut Effect) -> Reversibility {
+    // Nobody needs to count what lies below the root.
+    if effect.marks.has_any(&[Mark::Root, Mark::HomeRoot, Mark::SystemDirectory]) {
+        effect.marks.add(Mark::CountUnknown);
+        return Reversibility::Irreversible;
+    }
+    match world.tally(real) {
+        Tally::Counted { unrestorable: 0, files, .. } if files > 0 => match world.tracking(real) {
+            Tracking::Rebuildable => Reversibility::Rebuildable,
+            Tracking::Clean
+            | Tracking::Modified
+            | Tracking::Untracked
+            | Tracking::Ignored
+            | Tracking::Outside
+            | Tracking::Unknown => Reversibility::Tracked,
+        },
+        Tally::Counted { unrestorable, unrestorable_bytes, .. } => {
+            let lost = Amount { files: unrestorable, bytes: unrestorable_bytes, at_least: false };
+            effect.amount = Some(lost);
+            if crate::limits::is_bulk(lost, &Thresholds::default()) {
+                effect.marks.add(Mark::Bulk);
+            }
+            Reversibility::Irreversible
         }
-        match self.world.tally(real) {
-            Tally::Counted { unrestorable: 0, files, .. } if files > 0 => match self.world.tracking(real) {
+        // Too much to count, but a build makes it again.
+        Tally::More { .. } if world.tracking(real) == Tracking::Rebuildable => Reversibility::Rebuildable,
+        Tally::More { files, bytes } => {
+            effect.amount = Some(Amount { files, bytes, at_least: true });
+            effect.marks.add(Mark::Bulk);
+            effect.marks.add(Mark::CountUnknown);
+            Reversibility::Irreversible
+        }
+        Tally::Unknown => {
+            effect.marks.add(Mark::CountUnknown);
+            match world.tracking(real) {
+                Tracking::Clean => Reversibility::Tracked,
                 Tracking::Rebuildable => Reversibility::Rebuildable,
-                Tracking::Clean
-                | Tracking::Modified
+                Tracking::Modified
                 | Tracking::Untracked
                 | Tracking::Ignored
                 | Tracking::Outside
-                | Tracking::Unknown => Reversibility::Tracked,
-            },
-            Tally::Counted { unrestorable, unrestorable_bytes, .. } => {
-                let lost = Amount { files: unrestorable, bytes: unrestorable_bytes, at_least: false };
-                effect.amount = Some(lost);
-                if crate::limits::is_bulk(lost, &Thresholds::default()) {
-                    effect.marks.add(Mark::Bulk);
-                }
-                Reversibility::Irreversible
-            }
-            // Too much to count, but a build makes it again.
-            Tally::More { .. } if self.world.tracking(real) == Tracking::Rebuildable => Reversibility::Rebuildable,
-            Tally::More { files, bytes } => {
-                effect.amount = Some(Amount { files, bytes, at_least: true });
-                effect.marks.add(Mark::Bulk);
-                effect.marks.add(Mark::CountUnknown);
-                Reversibility::Irreversible
-            }
-            Tally::Unknown => {
-                effect.marks.add(Mark::CountUnknown);
-                match self.world.tracking(real) {
-                    Tracking::Clean => Reversibility::Tracked,
-                    Tracking::Rebuildable => Reversibility::Rebuildable,
-                    Tracking::Modified
-                    | Tracking::Untracked
-                    | Tracking::Ignored
-                    | Tracking::Outside
-                    | Tracking::Unknown => Reversibility::Irreversible,
-                }
+                | Tracking::Unknown => Reversibility::Irreversible,
             }
         }
     }

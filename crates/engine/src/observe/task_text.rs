@@ -7,7 +7,9 @@ use doorward_vocabulary::{Degree, Sensitivity};
 use super::observer::Observer;
 use super::shell::run::Runner;
 use super::shell::state::State;
+use crate::observe::through::trusted::harm_in;
 use crate::path;
+use crate::world::World;
 
 /// More commands than a task needs; the rest is judged when it is run.
 const SNIPPETS: usize = 24;
@@ -32,42 +34,40 @@ const REFUSING: &[&str] = &[
 const SENDING: &[&str] =
     &["upload", "send", "post", "exfiltrate", "transfer", "submit", "share", "copy", "push", "report", "attach"];
 
-impl Observer<'_> {
-    /// Judges the commands that a task quotes.
-    pub(super) fn task_text(&mut self, text: &str, cwd: &str) {
-        for snippet in snippets(text) {
-            let state = State::new(cwd.starts_with('/').then_some(cwd));
-            if let Some(harm) = Runner::new(self).harm_in(&snippet, &state) {
-                return self.lower(Degree::Opaque, format!("a task that asks for `{snippet}`, which {harm}"));
-            }
-        }
-        if let Some(secret) = text.split(['\n', ';']).find_map(|sentence| self.sent_secret(sentence, cwd)) {
-            self.lower(Degree::Opaque, format!("a task that asks to send `{secret}` somewhere"));
+/// Judges the commands that a task quotes.
+pub(super) fn task_text(out: &mut Observer<'_>, text: &str, cwd: &str) {
+    for snippet in snippets(text) {
+        let state = State::new(cwd.starts_with('/').then_some(cwd));
+        if let Some(harm) = harm_in(&mut Runner::new(out), &snippet, &state) {
+            return out.lower(Degree::Opaque, format!("a task that asks for `{snippet}`, which {harm}"));
         }
     }
+    if let Some(secret) = text.split(['\n', ';']).find_map(|sentence| sent_secret(out.world, sentence, cwd)) {
+        out.lower(Degree::Opaque, format!("a task that asks to send `{secret}` somewhere"));
+    }
+}
 
-    /// A sentence that asks to send something secret to an address.
-    fn sent_secret<'t>(&self, sentence: &'t str, cwd: &str) -> Option<&'t str> {
-        let lower = sentence.to_ascii_lowercase();
-        let mut words = lower.split(|letter: char| !letter.is_ascii_alphabetic() && letter != '\'');
-        let asks = words.clone().any(|word| SENDING.contains(&word)) && !words.any(|word| REFUSING.contains(&word));
-        if !asks || !sentence.contains("://") {
-            return None;
-        }
-        let files = sentence
-            .split_whitespace()
-            .map(|word| word.trim_matches(['`', '"', '\'', ',', '(', ')']).trim_end_matches('.'));
-        files.filter(|word| !word.contains("://") && word.contains(['/', '.'])).find(|word| self.is_secret(word, cwd))
+/// A sentence that asks to send something secret to an address.
+fn sent_secret<'t>(world: &dyn World, sentence: &'t str, cwd: &str) -> Option<&'t str> {
+    let lower = sentence.to_ascii_lowercase();
+    let mut words = lower.split(|letter: char| !letter.is_ascii_alphabetic() && letter != '\'');
+    let asks = words.clone().any(|word| SENDING.contains(&word)) && !words.any(|word| REFUSING.contains(&word));
+    if !asks || !sentence.contains("://") {
+        return None;
     }
+    let files = sentence
+        .split_whitespace()
+        .map(|word| word.trim_matches(['`', '"', '\'', ',', '(', ')']).trim_end_matches('.'));
+    files.filter(|word| !word.contains("://") && word.contains(['/', '.'])).find(|word| is_secret(world, word, cwd))
+}
 
-    fn is_secret(&self, word: &str, cwd: &str) -> bool {
-        let home = self.world.home().unwrap_or_default();
-        let whole = match word.strip_prefix("~/").or_else(|| word.strip_prefix("$HOME/")) {
-            Some(rest) => path::join(home, rest),
-            None => path::join(cwd, word),
-        };
-        crate::place::classify(&path::lexical(&whole), self.world).sensitivity > Sensitivity::None
-    }
+fn is_secret(world: &dyn World, word: &str, cwd: &str) -> bool {
+    let home = world.home().unwrap_or_default();
+    let whole = match word.strip_prefix("~/").or_else(|| word.strip_prefix("$HOME/")) {
+        Some(rest) => path::join(home, rest),
+        None => path::join(cwd, word),
+    };
+    crate::place::classify(&path::lexical(&whole), world).sensitivity > Sensitivity::None
 }
 
 /// What looks like a command: between backticks, behind a prompt or a colon.

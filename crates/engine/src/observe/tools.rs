@@ -8,62 +8,61 @@ use super::observer::{By, Observer};
 use super::shell::field::Field;
 use crate::effect::{Effect, Target};
 use crate::knowledge::tool::Risk;
+use crate::observe::files::{read_tool, search_tool};
+use crate::observe::skills::loads_text;
 use crate::secret;
 
-impl Observer<'_> {
-    /// The fetch tool.
-    pub fn fetch_tool(&mut self, url: &str, method: Option<&str>) {
-        let field = Field::literal(url, doorward_shell::Span::default());
-        let reads =
-            method.is_none_or(|method| matches!(method.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
-        self.connect(&field, if reads { Exchange::Fetch } else { Exchange::Send }, &By::default());
-    }
+/// The fetch tool.
+pub fn fetch_tool(out: &mut Observer<'_>, url: &str, method: Option<&str>) {
+    let field = Field::literal(url, doorward_shell::Span::default());
+    let reads = method.is_none_or(|method| matches!(method.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
+    out.connect(&field, if reads { Exchange::Fetch } else { Exchange::Send }, &By::default());
+}
 
-    /// The web search tool: the query leaves this machine.
-    pub fn web_search(&mut self, query: &str) {
-        let mut effect = Effect::new(Operation::Network, Target::Resource("web search".into()));
-        effect.scope = Scope::External;
-        effect.marks.add(Mark::ListedHost);
-        self.effect(effect);
-        if secret::holds_encoded(query) {
-            self.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
+/// The web search tool: the query leaves this machine.
+pub fn web_search(out: &mut Observer<'_>, query: &str) {
+    let mut effect = Effect::new(Operation::Network, Target::Resource("web search".into()));
+    effect.scope = Scope::External;
+    effect.marks.add(Mark::ListedHost);
+    out.effect(effect);
+    if secret::holds_encoded(query) {
+        out.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());
+    }
+}
+
+/// A task for another agent: its own calls are judged one by one.
+pub fn task_tool(out: &mut Observer<'_>, agent: &str) {
+    let mut effect = Effect::new(Operation::Execute, Target::Resource(format!("subagent {agent}")));
+    effect.scope = Scope::Project;
+    effect.reach = Reach::Project;
+    effect.reversibility = Reversibility::Tracked;
+    effect.marks.add(Mark::SubagentTask);
+    out.effect(effect);
+}
+
+/// A tool that only the inventory can tell.
+pub fn other_tool(out: &mut Observer<'_>, name: &str, input: &Value, cwd: &str) {
+    let known = out.knowledge.tools().unwrap_or_default().into_iter().find(|tool| tool.name == name);
+    match known {
+        Some(tool) if tool.harness => {
+            let mut effect = Effect::new(Operation::Read, Target::Resource(name.to_owned()));
+            effect.marks.add(Mark::HarnessOnly);
+            out.effect(effect);
+            if matches!(name, "Skill" | "SlashCommand") {
+                loads_text(out, input, cwd);
+            }
         }
-    }
-
-    /// A task for another agent: its own calls are judged one by one.
-    pub fn task_tool(&mut self, agent: &str) {
-        let mut effect = Effect::new(Operation::Execute, Target::Resource(format!("subagent {agent}")));
-        effect.scope = Scope::Project;
-        effect.reach = Reach::Project;
-        effect.reversibility = Reversibility::Tracked;
-        effect.marks.add(Mark::SubagentTask);
-        self.effect(effect);
-    }
-
-    /// A tool that only the inventory can tell.
-    pub fn other_tool(&mut self, name: &str, input: &Value, cwd: &str) {
-        let known = self.knowledge.tools().unwrap_or_default().into_iter().find(|tool| tool.name == name);
-        match known {
-            Some(tool) if tool.harness => {
-                let mut effect = Effect::new(Operation::Read, Target::Resource(name.to_owned()));
-                effect.marks.add(Mark::HarnessOnly);
-                self.effect(effect);
-                if matches!(name, "Skill" | "SlashCommand") {
-                    self.loads_text(input, cwd);
-                }
+        Some(tool) if tool.risk == Risk::Low => {
+            let named = ["path", "file_path", "filePath"].iter().filter_map(|key| input.get(key)?.as_str());
+            let paths: Vec<&str> = named.collect();
+            paths.iter().for_each(|path| read_tool(out, path, cwd));
+            if paths.is_empty() {
+                search_tool(out, None, None, cwd);
             }
-            Some(tool) if tool.risk == Risk::Low => {
-                let named = ["path", "file_path", "filePath"].iter().filter_map(|key| input.get(key)?.as_str());
-                let paths: Vec<&str> = named.collect();
-                paths.iter().for_each(|path| self.read_tool(path, cwd));
-                if paths.is_empty() {
-                    self.search_tool(None, None, cwd);
-                }
-            }
-            Some(_) | None => {
-                self.lower(Degree::Opaque, format!("the tool `{name}`"));
-                self.unknown(Operation::Execute, &By::default(), Marks::default().with(Mark::UnknownTool));
-            }
+        }
+        Some(_) | None => {
+            out.lower(Degree::Opaque, format!("the tool `{name}`"));
+            out.unknown(Operation::Execute, &By::default(), Marks::default().with(Mark::UnknownTool));
         }
     }
 }

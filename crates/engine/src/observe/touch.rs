@@ -2,14 +2,22 @@
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope, Sensitivity};
 
+use super::caused::hand_over;
 use super::observer::{By, Observer};
 use super::shell::field::Field;
 use super::shell::paths::is_ours;
 use super::stream::Shape;
-use crate::effect::{Amount, Effect, Target};
+use crate::effect::{Effect, Target};
+use crate::observe::absent::is_own_ground;
+use crate::observe::dependents::note_dependents;
+use crate::observe::expanded::touch_ruled;
+use crate::observe::links::{is_name_of_secret, leads_through_link};
+use crate::observe::standing::{mark_standing, note_tree};
+use crate::observe::tracked::{count_matched, few_tracked, note_tracked};
+use crate::observe::{absent, tracked};
 use crate::path::{self, Follow};
 use crate::place;
-use crate::world::Kind;
+use crate::world::{Kind, World};
 
 /// More files behind a pattern are not listed one by one.
 pub(super) const MATCHED: usize = 20;
@@ -126,7 +134,7 @@ impl Observer<'_> {
         if field.text.is_empty() {
             return Touched::default();
         }
-        let Some(absolute) = self.absolute(&field.text, cwd) else {
+        let Some(absolute) = self::absolute(&field.text, cwd) else {
             self.lower(Degree::Opaque, format!("`{}` in a directory that is not known", field.shown()));
             self.unknown(touch.operation(), by, Marks::default());
             return Touched::default();
@@ -138,33 +146,33 @@ impl Observer<'_> {
             return self.touch_glob(touch, &absolute, by);
         }
         // Such a file turns the operands of a later command into flags.
-        if touch.operation() == Operation::Write && path::looks_like_words(self.new_part(&absolute)) {
+        if touch.operation() == Operation::Write && path::looks_like_words(new_part(self.world, &absolute)) {
             self.lower(Degree::Unknown, format!("a file whose name looks like a flag, `{}`", field.shown()));
         }
         self.touch_path(touch, &absolute, by, Marks::default())
     }
+}
 
-    /// What of the path is not there yet; a directory that is there turns nothing into a flag that it did not before.
-    fn new_part<'p>(&self, absolute: &'p str) -> &'p str {
-        // Agents name directories of their own after projects: `/tmp/agent/-home-dev-shop/notes.md`.
-        if place::classify(&path::lexical(absolute), self.world).scope == Scope::Scratch {
-            return path::name(absolute);
-        }
-        let is_directory = |at: usize| {
-            absolute.get(..at).is_some_and(|above| self.world.look(&path::lexical(above)).kind == Kind::Directory)
-        };
-        let ends: Vec<usize> = absolute.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0).collect();
-        let there = ends.into_iter().rev().find(|at| is_directory(*at));
-        there.and_then(|at| absolute.get(at..)).unwrap_or(absolute)
+/// What of the path is not there yet; a directory that is there turns nothing into a flag that it did not before.
+fn new_part<'p>(world: &dyn World, absolute: &'p str) -> &'p str {
+    // Agents name directories of their own after projects: `/tmp/agent/-home-dev-shop/notes.md`.
+    if place::classify(&path::lexical(absolute), world).scope == Scope::Scratch {
+        return path::name(absolute);
     }
+    let is_directory =
+        |at: usize| absolute.get(..at).is_some_and(|above| world.look(&path::lexical(above)).kind == Kind::Directory);
+    let ends: Vec<usize> = absolute.match_indices('/').map(|(at, _)| at).filter(|at| *at > 0).collect();
+    let there = ends.into_iter().rev().find(|at| is_directory(*at));
+    there.and_then(|at| absolute.get(at..)).unwrap_or(absolute)
+}
 
-    fn absolute(&self, text: &str, cwd: Option<&str>) -> Option<String> {
-        if text.starts_with('/') {
-            return Some(text.to_owned());
-        }
-        cwd.map(|cwd| path::join(cwd, text))
+fn absolute(text: &str, cwd: Option<&str>) -> Option<String> {
+    if text.starts_with('/') {
+        return Some(text.to_owned());
     }
-
+    cwd.map(|cwd| path::join(cwd, text))
+}
+impl Observer<'_> {
     /// A path that is not wholly known.
     fn touch_dynamic(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
         let contained = match field.shape {
@@ -195,7 +203,7 @@ impl Observer<'_> {
         {
             self.lower(Degree::Opaque, format!("which files of the project `{}` changes", by.name));
         }
-        let base = if contained { self.absolute(base_of(field.prefix()), cwd) } else { None };
+        let base = if contained { absolute(base_of(field.prefix()), cwd) } else { None };
         match base {
             Some(base) => {
                 let mut touched = self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown));
@@ -227,7 +235,8 @@ impl Observer<'_> {
         let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/');
         // What lies in a directory is reached through its link, whatever becomes of it there.
         let led = path::resolve(base, self.world, Follow::Last);
-        if self.links.iter().any(|link| path::under(&led.lexical, link)) || self.leads_through_link(&led.real, pattern)
+        if self.links.iter().any(|link| path::under(&led.lexical, link))
+            || leads_through_link(self.world, &led.real, pattern)
         {
             self.lower(Degree::Opaque, format!("where `{absolute}` leads: it goes through a link"));
             self.unknown(touch.operation(), by, Marks::default().with(Mark::Wildcard));
@@ -238,7 +247,7 @@ impl Observer<'_> {
             marks.add(Mark::Narrowed);
         }
         let resolved = path::lexical(base);
-        self.touch_ruled(touch, &resolved, pattern, by);
+        touch_ruled(self, touch, &resolved, pattern, by);
         if self.matches_nothing(touch, &resolved, pattern) {
             return self.touch_nothing(&resolved, pattern, by);
         }
@@ -261,22 +270,25 @@ impl Observer<'_> {
         if pattern.split('/').count() > 1 || pattern.contains("**") {
             marks.add(Mark::Recursive);
         }
-        let before = self.effects.len();
         // Outside of the project a directory further down may be one that holds secrets.
         let deep = !inside && touch == Touch::Read && pattern.contains("**") && !super::wild::is_source(pattern);
         let over = if deep { Touch::ReadTree } else { touch.of_tree() };
-        let mut touched = self.touch_inside(over, base, by, marks);
-        self.count_matched(before, touch, &resolved, pattern);
-        self.count_lost(before, touch, &resolved, pattern);
+        let ((mut touched, loss), mut caused) = self.collect(|out| {
+            let touched = out.touch_inside(over, base, by, marks);
+            (touched, tracked::loss(out, touch, &resolved, pattern))
+        });
+        count_matched(self.world, &mut caused, touch, &resolved, pattern);
+        loss.count(&mut caused);
         if touch == Touch::Delete && !marks.has(Mark::Recursive) {
             // Files of one directory, and nothing below it.
-            self.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Recursive));
+            caused.remove(Mark::Recursive);
         }
         let few = touch == Touch::Delete && marks.has(Mark::Narrowed) && !sensitive;
         if few && self.world.home() == Some(resolved.as_str()) {
             // Some files that lie directly in the home directory, and never a directory: not the home itself.
-            self.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::HomeRoot));
+            caused.remove(Mark::HomeRoot);
         }
+        self.write(caused);
         touched.sensitive |= sensitive | self.links_matched(touch, &resolved, pattern, by);
         touched.path = None;
         touched
@@ -285,30 +297,30 @@ impl Observer<'_> {
     /// A deletion in a place of one's own that would hit nothing, in whichever shell.
     fn matches_nothing(&self, touch: Touch, directory: &str, pattern: &str) -> bool {
         matches!(touch, Touch::Delete | Touch::DeleteTree)
-            && self.is_own_ground(directory)
+            && is_own_ground(self.world, directory)
             && self.is_still()
-            && self.hits(directory, pattern).is_some_and(|hits| hits.is_empty())
+            && absent::hits(self.world, directory, pattern).is_some_and(|hits| hits.is_empty())
     }
 
     /// The few files that a deletion would hit, if that is certain: one narrow pattern in a directory that can be listed, and
     /// nothing before it in the call that could have put more there.
     fn matched(&self, touch: Touch, directory: &str, pattern: &str) -> Option<Vec<String>> {
         let is_plain = touch == Touch::Delete && super::wild::is_narrow(pattern) && !pattern.contains(['{', '!', '^']);
-        let is_first = self.effects.iter().all(|effect| effect.operation == Operation::Read);
+        let is_first = self.effects().iter().all(|effect| effect.operation == Operation::Read);
         let is_edit = touch == Touch::Edit;
         let last = pattern.rsplit('/').next().unwrap_or_default();
         let is_tree = touch == Touch::DeleteTree && super::wild::is_narrow(last);
         let is_deep = touch == Touch::Delete && last != pattern && super::wild::is_narrow(last);
-        if (is_edit || is_tree || is_deep) && self.is_own_ground(directory) && self.is_still() {
+        if (is_edit || is_tree || is_deep) && is_own_ground(self.world, directory) && self.is_still() {
             let is_file = |hit: &String| match self.world.look(hit).kind {
                 Kind::File => true,
                 Kind::Link => !is_edit,
                 Kind::Directory | Kind::Missing | Kind::Special | Kind::Unlisted | Kind::Unreadable => is_tree,
             };
-            let hits = self.hits(directory, pattern)?;
+            let hits = absent::hits(self.world, directory, pattern)?;
             return (!hits.is_empty() && hits.len() <= MATCHED && hits.iter().all(is_file)).then_some(hits);
         }
-        if !is_plain || !is_first || self.coverage.degree > Degree::Full {
+        if !is_plain || !is_first || self.degree() > Degree::Full {
             return None;
         }
         // Hidden names count as well: the shell may be set to match them.
@@ -321,17 +333,11 @@ impl Observer<'_> {
 
     /// Something inside a directory: the directory itself is not the target.
     fn touch_inside(&mut self, touch: Touch, base: &str, by: &By, marks: Marks) -> Touched {
-        let before = self.effects.len();
-        let touched = self.touch_path(touch, base, by, marks);
-        if touch == Touch::DeleteTree {
-            return touched;
+        let (touched, mut caused) = self.collect(|out| out.touch_path(touch, base, by, marks));
+        if touch != Touch::DeleteTree {
+            caused.only_inside();
         }
-        for effect in self.effects.iter_mut().skip(before) {
-            effect.marks.remove(Mark::ProjectRoot);
-            if effect.scope == Scope::Project {
-                effect.scope = Scope::Directory;
-            }
-        }
+        self.write(caused);
         touched
     }
 
@@ -375,7 +381,7 @@ impl Observer<'_> {
                 format!("`{}`: it is not known where the links of this path end", resolved.lexical),
             );
         }
-        self.mark_standing(touch, &real, &mut effect);
+        mark_standing(self.world, touch, &real, &mut effect);
         if touch.is_tree() {
             effect.marks.add(Mark::Recursive);
             if effect.scope == Scope::File {
@@ -385,18 +391,18 @@ impl Observer<'_> {
         if matches!(touch, Touch::Metadata | Touch::MetadataTree) {
             effect.marks.add(Mark::LocksOut);
         }
-        self.note_tree(touch, &real, &mut effect);
+        note_tree(self.world, touch, &real, &mut effect);
         effect.reversibility = self.reversibility(touch, &real, &mut effect);
-        self.note_tracked(touch, &real, &mut effect);
-        if let Some(files) = self.few_tracked(touch, &real, &effect) {
+        note_tracked(self.world, touch, &real, &mut effect);
+        if let Some(files) = few_tracked(self.world, touch, &real, &effect) {
             let touched = files.iter().map(|file| self.touch_path(Touch::Delete, file, by, marks));
             return touched.fold(Touched { path: Some(real.clone()), sensitive: false }, |all, one| Touched {
                 sensitive: all.sensitive | one.sensitive,
                 ..all
             });
         }
-        self.note_reading(touch, &real, &mut effect);
-        self.note_dependents(&real, &mut effect);
+        note_reading(self.world, touch, &real, &mut effect);
+        note_dependents(self.world, &real, &mut effect);
         effect.by.clone_from(&by.name);
         effect.part = by.part;
         let sensitive = effect.sensitivity > Sensitivity::None && touch != Touch::List;
@@ -409,66 +415,34 @@ impl Observer<'_> {
         let sensitive = sensitive | (met && self.links_met(touch, &real, by));
         Touched { path: Some(real), sensitive }
     }
-
-    fn note_reading(&self, touch: Touch, real: &str, effect: &mut Effect) {
-        match touch {
-            Touch::Read | Touch::Upload => {
-                let look = self.world.look(real);
-                if touch == Touch::Upload {
-                    hands_over(effect, look.size);
-                }
-                if look.kind == Kind::Special {
-                    effect.marks.add(Mark::Device);
-                }
-                if look.kind == Kind::File && look.hard_links > 1 && self.is_name_of_secret(real) {
-                    effect.marks.add(Mark::HardLinked);
-                    effect.sensitivity = effect.sensitivity.max(Sensitivity::Credential);
-                }
-            }
-            Touch::List => effect.marks.remove(Mark::Device),
-            Touch::ReadTree
-            | Touch::Write
-            | Touch::Append
-            | Touch::Create
-            | Touch::Edit
-            | Touch::Delete
-            | Touch::DeleteTree
-            | Touch::Move
-            | Touch::Metadata
-            | Touch::MetadataTree => {}
-        }
-    }
 }
 
-impl Observer<'_> {
-    /// The files that are read from `at` on are handed to the agent from beginning to end. Most programs return little of
-    /// what they read (`grep`, `wc`, `tail`), so only these are held against the limit of one read.
-    pub fn reads_whole(&mut self, at: usize) {
-        for effect in self.effects.iter_mut().skip(at) {
-            if let (Operation::Read, Target::Path(path)) = (effect.operation, &effect.target) {
-                let size = self.world.look(path).size;
-                hands_over(effect, size);
+fn note_reading(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
+    match touch {
+        Touch::Read | Touch::Upload => {
+            let look = world.look(real);
+            if touch == Touch::Upload {
+                hand_over(effect, look.size);
+            }
+            if look.kind == Kind::Special {
+                effect.marks.add(Mark::Device);
+            }
+            if look.kind == Kind::File && look.hard_links > 1 && is_name_of_secret(world, real) {
+                effect.marks.add(Mark::HardLinked);
+                effect.sensitivity = effect.sensitivity.max(Sensitivity::Credential);
             }
         }
-    }
-
-    /// What is read from `at` on goes to another program and not to the agent.
-    pub fn hands_on(&mut self, at: usize) {
-        for effect in self.effects.iter_mut().skip(at).filter(|effect| effect.operation == Operation::Read) {
-            effect.amount = None;
-            effect.marks.remove(Mark::LargeRead);
-        }
-    }
-}
-
-fn hands_over(effect: &mut Effect, bytes: u64) {
-    if bytes == 0 {
-        return;
-    }
-    let read = Amount { files: 1, bytes, at_least: false };
-    effect.amount = Some(read);
-    if crate::limits::is_large_read(read, &crate::policy::Thresholds::default()) {
-        effect.marks.add(Mark::LargeRead);
+        Touch::List => effect.marks.remove(Mark::Device),
+        Touch::ReadTree
+        | Touch::Write
+        | Touch::Append
+        | Touch::Create
+        | Touch::Edit
+        | Touch::Delete
+        | Touch::DeleteTree
+        | Touch::Move
+        | Touch::Metadata
+        | Touch::MetadataTree => {}
     }
 }
 

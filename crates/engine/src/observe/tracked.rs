@@ -2,13 +2,16 @@
 
 use doorward_vocabulary::{Mark, Operation, Reversibility, Scope};
 
+use super::caused::Caused;
 use super::observer::Observer;
 use super::touch::{MATCHED, Touch};
 use crate::effect::{Amount, Effect};
 use crate::limits::is_bulk;
+use crate::observe::absent;
+use crate::observe::absent::is_own_ground;
 use crate::path;
 use crate::policy::Thresholds;
-use crate::world::{Kind, Tally, Tracking};
+use crate::world::{Kind, Tally, Tracking, World};
 
 /// So many files are looked at one by one; whatever is tracked beyond them counts as being there.
 const LOOKED: usize = 200;
@@ -16,51 +19,131 @@ const LOOKED: usize = 200;
 /// More hits of a pattern are not looked up.
 const MANY: usize = 2_000;
 
-impl Observer<'_> {
-    /// Writes down how many tracked files go with a tree. That the others are copied first does not bring these back.
-    pub(super) fn note_tracked(&self, touch: Touch, real: &str, effect: &mut Effect) {
-        let is_lost = match effect.reversibility {
-            Reversibility::Tracked | Reversibility::Irreversible => true,
-            Reversibility::NothingChanges | Reversibility::Rebuildable | Reversibility::Snapshotted => false,
-        };
-        if touch == Touch::DeleteTree && is_lost && effect.scope < Scope::OtherRepo {
-            effect.restorable = self.tracked_there(real, |_| true);
+/// Writes down how many tracked files go with a tree. That the others are copied first does not bring these back.
+pub(super) fn note_tracked(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
+    let is_lost = match effect.reversibility {
+        Reversibility::Tracked | Reversibility::Irreversible => true,
+        Reversibility::NothingChanges | Reversibility::Rebuildable | Reversibility::Snapshotted => false,
+    };
+    if touch == Touch::DeleteTree && is_lost && effect.scope < Scope::OtherRepo {
+        effect.restorable = tracked_there(world, real, |_| true);
+    }
+}
+
+/// The same for effects that stand for what a pattern matches in a directory.
+pub(super) fn count_matched(world: &dyn World, caused: &mut Caused, touch: Touch, directory: &str, pattern: &str) {
+    let is_counted = |effect: &Effect| effect.operation == Operation::Delete && effect.restorable > 0;
+    if !caused.iter().any(is_counted) {
+        return;
+    }
+    let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let inner = |file: &str| file.strip_prefix(directory).map(|inner| inner.trim_start_matches('/').to_owned());
+    let is_tree = touch == Touch::DeleteTree;
+    let is_hit = |file: &str| inner(file).is_none_or(|inner| fits(&parts, &inner, is_tree));
+    let counted = tracked_there(world, directory, is_hit);
+    caused.iter_mut().filter(|effect| is_counted(effect)).for_each(|effect| effect.restorable = counted);
+}
+
+/// What is lost with everything that the pattern really hits.
+pub(super) fn loss(out: &Observer<'_>, touch: Touch, directory: &str, pattern: &str) -> Loss {
+    let is_deletion = matches!(touch, Touch::Delete | Touch::DeleteTree);
+    if !is_deletion || !is_own_ground(out.world, directory) {
+        return Loss::OfDirectory;
+    }
+    let hits = absent::hits(out.world, directory, pattern).filter(|_| out.is_still());
+    match hits.and_then(|hits| lost_with(out.world, &hits)) {
+        Some(lost) => Loss::Of(lost),
+        None if super::wild::is_narrow(pattern.rsplit('/').next().unwrap_or_default()) => Loss::Open,
+        None => Loss::OfDirectory,
+    }
+}
+
+/// What nothing brings back of these; `None` if that is not certain, or a repository goes with them.
+fn lost_with(world: &dyn World, hits: &[String]) -> Option<Amount> {
+    if hits.len() > MANY || hits.iter().any(|hit| hit.split('/').any(|part| part == ".git")) {
+        return None;
+    }
+    let mut lost = Amount::default();
+    for hit in hits {
+        match world.tally(hit) {
+            Tally::Counted { unrestorable, unrestorable_bytes, .. } => {
+                lost.files = lost.files.saturating_add(unrestorable);
+                lost.bytes = lost.bytes.saturating_add(unrestorable_bytes);
+            }
+            Tally::More { .. } | Tally::Unknown => return None,
         }
     }
+    Some(lost)
+}
 
-    /// The same for the effects from `at` on, which stand for what a pattern matches in a directory.
-    pub(super) fn count_matched(&mut self, at: usize, touch: Touch, directory: &str, pattern: &str) {
-        let is_counted = |effect: &Effect| effect.operation == Operation::Delete && effect.restorable > 0;
-        if !self.effects.iter().skip(at).any(is_counted) {
-            return;
-        }
-        let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-        let inner = |file: &str| file.strip_prefix(directory).map(|inner| inner.trim_start_matches('/').to_owned());
-        let is_tree = touch == Touch::DeleteTree;
-        let is_hit = |file: &str| inner(file).is_none_or(|inner| fits(&parts, &inner, is_tree));
-        let counted = self.tracked_there(directory, is_hit);
-        self.effects.iter_mut().skip(at).filter(|effect| is_counted(effect)).for_each(|effect| {
-            effect.restorable = counted;
-        });
+/// Files that one of git's own commands would throw the changes of, of a whole work tree.
+pub fn note_discarded(world: &dyn World, effect: &mut Effect) {
+    if effect.operation != Operation::Delete || !effect.marks.has(Mark::DiscardsWork) || effect.by == "git clean" {
+        return;
     }
+    if let crate::effect::Target::Path(root) = &effect.target {
+        let files = world.tracked_files(root, root);
+        effect.restorable = files.map_or(u64::MAX, |files| changed(world, files.iter()));
+    }
+}
 
+/// How many of the files are there and differ from what is staged.
+pub fn changed<'f>(world: &dyn World, files: impl Iterator<Item = &'f String>) -> u64 {
+    let is_changed =
+        |file: &&String| world.tracking(file) == Tracking::Modified && world.look(file).kind != Kind::Missing;
+    u64::try_from(files.filter(is_changed).count()).unwrap_or(u64::MAX)
+}
+
+fn tracked_there(world: &dyn World, below: &str, is_hit: impl Fn(&str) -> bool) -> u64 {
+    // A repository inside the project goes as a whole, with everything it could bring back.
+    let around = if world.project() == Some(below) { below } else { path::parent(below) };
+    let Some(mut files) = world.tracked_files(around, below) else { return u64::MAX };
+    files.retain(|file| is_hit(file));
+    let rest = files.len().saturating_sub(LOOKED);
+    let is_there = |file: &&String| world.look(file).kind != Kind::Missing;
+    u64::try_from(files.iter().take(LOOKED).filter(is_there).count() + rest).unwrap_or(u64::MAX)
+}
+
+/// The files of a tree that git has and that are few enough to be judged one by one: each is what its own path says.
+pub(super) fn few_tracked(world: &dyn World, touch: Touch, real: &str, effect: &Effect) -> Option<Vec<String>> {
+    let is_meant = touch == Touch::DeleteTree
+        && effect.reversibility == Reversibility::Tracked
+        && effect.scope == Scope::Directory;
+    if !is_meant {
+        return None;
+    }
+    match world.look(real).kind {
+        Kind::File | Kind::Link => return Some(vec![real.to_owned()]),
+        Kind::Directory => {}
+        Kind::Missing | Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
+    }
+    let below = world.below(real).filter(|_| world.lists_everything())?;
+    let files = below.iter().filter(|(_, kind)| *kind != Kind::Directory);
+    let files: Vec<String> = files.map(|(path, _)| path.clone()).collect();
+    (!files.is_empty() && files.len() <= MATCHED).then_some(files)
+}
+
+/// What a pattern takes from its directory for good.
+pub(super) enum Loss {
+    /// As much as lies in the directory.
+    OfDirectory,
+    /// Less than that, and nobody can say how much.
+    Open,
+    Of(Amount),
+}
+
+impl Loss {
     /// What the pattern really hits takes the place of everything in its directory.
-    pub(super) fn count_lost(&mut self, at: usize, touch: Touch, directory: &str, pattern: &str) {
-        let is_deletion = matches!(touch, Touch::Delete | Touch::DeleteTree);
-        if !is_deletion || !self.is_own_ground(directory) {
-            return;
-        }
-        let hits = self.hits(directory, pattern).filter(|_| self.is_still());
-        let Some(lost) = hits.and_then(|hits| self.lost_with(&hits)) else {
-            let last = pattern.rsplit('/').next().unwrap_or_default();
-            return if super::wild::is_narrow(last) {
-                self.leave_open(at)
-            };
+    pub(super) fn count(self, caused: &mut Caused) {
+        let lost = match self {
+            Loss::OfDirectory => return,
+            Loss::Open => return caused.leave_open(),
+            Loss::Of(lost) => lost,
         };
         let is_meant = |effect: &&mut Effect| {
             effect.operation == Operation::Delete && effect.reversibility == Reversibility::Irreversible
         };
-        for effect in self.effects.iter_mut().skip(at).filter(is_meant) {
+        for effect in caused.iter_mut().filter(is_meant) {
             effect.marks.remove(Mark::Bulk);
             effect.amount = Some(lost).filter(|lost| lost.files > 0);
             match (lost.files, effect.restorable) {
@@ -70,81 +153,6 @@ impl Observer<'_> {
                 (_, _) => {}
             }
         }
-    }
-
-    /// Some of what lies there goes, and nobody can say how much: a person is asked, and told no number that is wrong.
-    pub fn leave_open(&mut self, at: usize) {
-        for effect in self.effects.iter_mut().skip(at).filter(|effect| effect.operation == Operation::Delete) {
-            effect.marks.remove(Mark::Bulk);
-            effect.marks.add(Mark::CountUnknown);
-            effect.amount = None;
-        }
-    }
-
-    /// What nothing brings back of these; `None` if that is not certain, or a repository goes with them.
-    fn lost_with(&self, hits: &[String]) -> Option<Amount> {
-        if hits.len() > MANY || hits.iter().any(|hit| hit.split('/').any(|part| part == ".git")) {
-            return None;
-        }
-        let mut lost = Amount::default();
-        for hit in hits {
-            match self.world.tally(hit) {
-                Tally::Counted { unrestorable, unrestorable_bytes, .. } => {
-                    lost.files = lost.files.saturating_add(unrestorable);
-                    lost.bytes = lost.bytes.saturating_add(unrestorable_bytes);
-                }
-                Tally::More { .. } | Tally::Unknown => return None,
-            }
-        }
-        Some(lost)
-    }
-
-    /// Files that one of git's own commands would throw the changes of, of a whole work tree.
-    pub fn note_discarded(&self, effect: &mut Effect) {
-        if effect.operation != Operation::Delete || !effect.marks.has(Mark::DiscardsWork) || effect.by == "git clean" {
-            return;
-        }
-        if let crate::effect::Target::Path(root) = &effect.target {
-            let files = self.world.tracked_files(root, root);
-            effect.restorable = files.map_or(u64::MAX, |files| self.changed(files.iter()));
-        }
-    }
-
-    /// How many of the files are there and differ from what is staged.
-    pub fn changed<'f>(&self, files: impl Iterator<Item = &'f String>) -> u64 {
-        let is_changed = |file: &&String| {
-            self.world.tracking(file) == Tracking::Modified && self.world.look(file).kind != Kind::Missing
-        };
-        u64::try_from(files.filter(is_changed).count()).unwrap_or(u64::MAX)
-    }
-
-    fn tracked_there(&self, below: &str, is_hit: impl Fn(&str) -> bool) -> u64 {
-        // A repository inside the project goes as a whole, with everything it could bring back.
-        let around = if self.world.project() == Some(below) { below } else { path::parent(below) };
-        let Some(mut files) = self.world.tracked_files(around, below) else { return u64::MAX };
-        files.retain(|file| is_hit(file));
-        let rest = files.len().saturating_sub(LOOKED);
-        let is_there = |file: &&String| self.world.look(file).kind != Kind::Missing;
-        u64::try_from(files.iter().take(LOOKED).filter(is_there).count() + rest).unwrap_or(u64::MAX)
-    }
-
-    /// The files of a tree that git has and that are few enough to be judged one by one: each is what its own path says.
-    pub(super) fn few_tracked(&self, touch: Touch, real: &str, effect: &Effect) -> Option<Vec<String>> {
-        let is_meant = touch == Touch::DeleteTree
-            && effect.reversibility == Reversibility::Tracked
-            && effect.scope == Scope::Directory;
-        if !is_meant {
-            return None;
-        }
-        match self.world.look(real).kind {
-            Kind::File | Kind::Link => return Some(vec![real.to_owned()]),
-            Kind::Directory => {}
-            Kind::Missing | Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
-        }
-        let below = self.world.below(real).filter(|_| self.world.lists_everything())?;
-        let files = below.iter().filter(|(_, kind)| *kind != Kind::Directory);
-        let files: Vec<String> = files.map(|(path, _)| path.clone()).collect();
-        (!files.is_empty() && files.len() <= MATCHED).then_some(files)
     }
 }
 

@@ -10,10 +10,9 @@ use super::observer::{By, Observer};
 use super::program::sweeps::Sweep;
 use super::shell::field::Field;
 use super::touch::Touch;
-use crate::path;
 use crate::permissions::Pattern;
-use crate::place;
-use crate::world::{Kind, REBUILDABLE};
+use crate::world::{Kind, REBUILDABLE, World};
+use crate::{path, place};
 
 /// Entries that are looked at below one directory. Breadth first, so that what lies near the top is always seen.
 const ENTRIES: usize = 4_000;
@@ -71,7 +70,8 @@ impl Observer<'_> {
 
     /// The same for files that are known already.
     pub fn touch_told(&mut self, told: &[Told], sweep: &Sweep, by: &By) -> bool {
-        let shown: Vec<Told> = told.iter().filter(|told| self.is_shown(told, sweep)).take(TOLD).cloned().collect();
+        let shown: Vec<Told> =
+            told.iter().filter(|told| is_shown(self.world, told, sweep)).take(TOLD).cloned().collect();
         let outer = std::mem::replace(&mut self.follows, false);
         let mut is_sensitive = false;
         for Told { path, kind, .. } in &shown {
@@ -87,113 +87,114 @@ impl Observer<'_> {
         if let Some((_, told)) = self.told.iter().find(|(known, _)| known == root) {
             return told.clone();
         }
-        let told: Rc<[Told]> = if self.is_walked(root) { self.look_through(root).into() } else { Rc::new([]) };
+        let told: Rc<[Told]> =
+            if is_walked(self.world, root) { look_through(self.world, root).into() } else { Rc::new([]) };
         self.told.push((root.to_owned(), told.clone()));
         told
     }
+}
 
-    /// Files that a rule is about and that git tracks in this work tree.
-    pub fn ruled_in_index(&self, root: &str, cwd: &str) -> Vec<Told> {
-        let mut found = BTreeMap::new();
-        for rule in &self.world.settings().file_patterns {
-            let Some(start) = rule.start(self.world.home(), self.world.project()) else { continue };
-            let below = if path::under(&start, root) { start.as_str() } else { root };
-            if below == root && !path::under(root, &start) {
-                continue;
-            }
-            match self.world.tracked_files(cwd, below) {
-                Some(files) => {
-                    let ruled = files.into_iter().filter(|file| self.is_ruled(file));
-                    found.extend(ruled.map(|file| (file, Kind::File)));
-                }
-                None if below != root => {
-                    found.insert(start, Kind::Directory);
-                }
-                None => {}
-            }
+/// Files that a rule is about and that git tracks in this work tree.
+pub fn ruled_in_index(world: &dyn World, root: &str, cwd: &str) -> Vec<Told> {
+    let mut found = BTreeMap::new();
+    for rule in &world.settings().file_patterns {
+        let Some(start) = rule.start(world.home(), world.project()) else { continue };
+        let below = if path::under(&start, root) { start.as_str() } else { root };
+        if below == root && !path::under(root, &start) {
+            continue;
         }
-        found.into_iter().map(|(path, kind)| Told { path, kind, is_secret: false, is_ruled: true }).collect()
-    }
-
-    /// Home and system directories as a whole are sensitive by themselves; nobody walks through them.
-    fn is_walked(&self, root: &str) -> bool {
-        let roots = [self.world.project(), self.world.home()];
-        let is_below = roots.iter().flatten().any(|above| path::under(root, above));
-        let is_temporary =
-            self.world.temporary().iter().chain(self.world.scratch()).any(|above| path::under(root, above));
-        let is_home = self.world.home() == Some(root);
-        (is_below || is_temporary) && !is_home && matches!(self.world.look(root).kind, Kind::Directory | Kind::Unlisted)
-    }
-
-    fn look_through(&self, root: &str) -> Vec<Told> {
-        let mut found: BTreeMap<String, Kind> = self.walk(root).files.into_iter().collect();
-        for rule in &self.world.settings().file_patterns {
-            let start = rule.start(self.world.home(), self.world.project());
-            if let Some(start) = start.filter(|start| start != root && path::under(start, root)) {
-                found.extend(self.walk_ruled(&start, rule));
+        match world.tracked_files(cwd, below) {
+            Some(files) => {
+                let ruled = files.into_iter().filter(|file| self::is_ruled(world, file));
+                found.extend(ruled.map(|file| (file, Kind::File)));
             }
-        }
-        let mut plain = BTreeMap::new();
-        let told = |(path, kind): (String, Kind)| {
-            let is_secret = kind != Kind::Directory && self.is_secret_file(&path, &mut plain);
-            let is_ruled = kind == Kind::Directory || self.is_ruled(&path);
-            (is_secret || is_ruled).then_some(Told { path, kind, is_secret, is_ruled })
-        };
-        found.into_iter().filter_map(told).collect()
-    }
-
-    /// What lies where a rule begins, in whatever tree that is. A place of too many files counts as a whole.
-    fn walk_ruled(&self, start: &str, rule: &Pattern) -> Vec<(String, Kind)> {
-        let kind = self.world.look(start).kind;
-        match kind {
-            Kind::Missing => Vec::new(),
-            Kind::Directory if !self.is_ruled(start) => {
-                let walk = self.walk(start);
-                if walk.is_whole { walk.files } else { vec![(start.to_owned(), Kind::Directory)] }
+            None if below != root => {
+                found.insert(start, Kind::Directory);
             }
-            Kind::Unlisted if rule.is_open() => Vec::new(),
-            Kind::Directory | Kind::Unlisted | Kind::File | Kind::Link | Kind::Special | Kind::Unreadable => {
-                vec![(start.to_owned(), kind)]
-            }
+            None => {}
         }
     }
+    found.into_iter().map(|(path, kind)| Told { path, kind, is_secret: false, is_ruled: true }).collect()
+}
 
-    /// Every file below, except in directories that are made again by builds or kept by git.
-    fn walk(&self, root: &str) -> Walk {
-        let mut files = Vec::new();
-        let (mut waiting, mut looked) = (VecDeque::from([root.to_owned()]), 0);
-        while let Some(directory) = waiting.pop_front() {
-            for name in self.world.entries(&directory).unwrap_or_default() {
-                if looked == ENTRIES {
-                    return Walk { files, is_whole: false };
-                }
-                looked += 1;
-                let place = path::join(&directory, &name);
-                match self.world.look(&place).kind {
-                    Kind::Directory if name == ".git" || REBUILDABLE.contains(&name.as_str()) => {}
-                    Kind::Directory => waiting.push_back(place),
-                    Kind::File => files.push((place, Kind::File)),
-                    Kind::Link | Kind::Special | Kind::Missing | Kind::Unlisted | Kind::Unreadable => {}
-                }
+/// Home and system directories as a whole are sensitive by themselves; nobody walks through them.
+fn is_walked(world: &dyn World, root: &str) -> bool {
+    let roots = [world.project(), world.home()];
+    let is_below = roots.iter().flatten().any(|above| path::under(root, above));
+    let is_temporary = world.temporary().iter().chain(world.scratch()).any(|above| path::under(root, above));
+    let is_home = world.home() == Some(root);
+    (is_below || is_temporary) && !is_home && matches!(world.look(root).kind, Kind::Directory | Kind::Unlisted)
+}
+
+fn look_through(world: &dyn World, root: &str) -> Vec<Told> {
+    let mut found: BTreeMap<String, Kind> = walk(world, root).files.into_iter().collect();
+    for rule in &world.settings().file_patterns {
+        let start = rule.start(world.home(), world.project());
+        if let Some(start) = start.filter(|start| start != root && path::under(start, root)) {
+            found.extend(walk_ruled(world, &start, rule));
+        }
+    }
+    let mut plain = BTreeMap::new();
+    let told = |(path, kind): (String, Kind)| {
+        let is_secret = kind != Kind::Directory && is_secret_file(world, &path, &mut plain);
+        let is_ruled = kind == Kind::Directory || self::is_ruled(world, &path);
+        (is_secret || is_ruled).then_some(Told { path, kind, is_secret, is_ruled })
+    };
+    found.into_iter().filter_map(told).collect()
+}
+
+/// What lies where a rule begins, in whatever tree that is. A place of too many files counts as a whole.
+fn walk_ruled(world: &dyn World, start: &str, rule: &Pattern) -> Vec<(String, Kind)> {
+    let kind = world.look(start).kind;
+    match kind {
+        Kind::Missing => Vec::new(),
+        Kind::Directory if !is_ruled(world, start) => {
+            let walk = self::walk(world, start);
+            if walk.is_whole { walk.files } else { vec![(start.to_owned(), Kind::Directory)] }
+        }
+        Kind::Unlisted if rule.is_open() => Vec::new(),
+        Kind::Directory | Kind::Unlisted | Kind::File | Kind::Link | Kind::Special | Kind::Unreadable => {
+            vec![(start.to_owned(), kind)]
+        }
+    }
+}
+
+/// Every file below, except in directories that are made again by builds or kept by git.
+fn walk(world: &dyn World, root: &str) -> Walk {
+    let mut files = Vec::new();
+    let (mut waiting, mut looked) = (VecDeque::from([root.to_owned()]), 0);
+    while let Some(directory) = waiting.pop_front() {
+        for name in world.entries(&directory).unwrap_or_default() {
+            if looked == ENTRIES {
+                return Walk { files, is_whole: false };
+            }
+            looked += 1;
+            let place = path::join(&directory, &name);
+            match world.look(&place).kind {
+                Kind::Directory if name == ".git" || REBUILDABLE.contains(&name.as_str()) => {}
+                Kind::Directory => waiting.push_back(place),
+                Kind::File => files.push((place, Kind::File)),
+                Kind::Link | Kind::Special | Kind::Missing | Kind::Unlisted | Kind::Unreadable => {}
             }
         }
-        Walk { files, is_whole: true }
     }
+    Walk { files, is_whole: true }
+}
 
-    /// `plain` keeps for each directory whether only names make a secret of what lies in it.
-    fn is_secret_file(&self, file: &str, plain: &mut BTreeMap<String, bool>) -> bool {
-        let is_sensitive = |path: &str| place::classify(path, self.world).sensitivity > Sensitivity::None;
-        if is_source(path::name(file)) {
-            let directory = path::parent(file);
-            let is_plain =
-                *plain.entry(directory.to_owned()).or_insert_with(|| !is_sensitive(&path::join(directory, "x.rs")));
-            if is_plain {
-                return false;
-            }
+/// `plain` keeps for each directory whether only names make a secret of what lies in it.
+fn is_secret_file(world: &dyn World, file: &str, plain: &mut BTreeMap<String, bool>) -> bool {
+    let is_sensitive = |path: &str| place::classify(path, world).sensitivity > Sensitivity::None;
+    if is_source(path::name(file)) {
+        let directory = path::parent(file);
+        let is_plain =
+            *plain.entry(directory.to_owned()).or_insert_with(|| !is_sensitive(&path::join(directory, "x.rs")));
+        if is_plain {
+            return false;
         }
-        is_sensitive(file)
     }
-
+    is_sensitive(file)
+}
+impl Observer<'_> {
     /// Another name of a file that a rule is about is that file.
     pub fn touch_other_name(&mut self, touch: Touch, real: &str, by: &By) {
         let is_read = matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
@@ -204,7 +205,7 @@ impl Observer<'_> {
         let Some(project) = self.world.project().filter(|_| look.kind == Kind::File && look.hard_links > 1) else {
             return;
         };
-        if self.is_ruled(real) {
+        if is_ruled(self.world, real) {
             return;
         }
         let told = self.told_below(project);
@@ -213,20 +214,20 @@ impl Observer<'_> {
             self.touch_path(touch, &other.path, by, Marks::default());
         }
     }
+}
 
-    fn is_ruled(&self, file: &str) -> bool {
-        let spellings = spellings(file, self.world.home(), self.world.project());
-        let rules = &self.world.settings().file_patterns;
-        rules.iter().any(|rule| spellings.iter().any(|spelling| rule.forbids_reading(spelling)))
-    }
+fn is_ruled(world: &dyn World, file: &str) -> bool {
+    let spellings = spellings(file, world.home(), world.project());
+    let rules = &world.settings().file_patterns;
+    rules.iter().any(|rule| spellings.iter().any(|spelling| rule.forbids_reading(spelling)))
+}
 
-    /// What the file holds comes out, and matters.
-    fn is_shown(&self, told: &Told, sweep: &Sweep) -> bool {
-        let matters = told.is_ruled || (told.is_secret && sweep.shows_secrets());
-        matters
-            && !(sweep.is_ignoring() && sweep.is_ignored(self.world.tracking(&told.path)))
-            && (told.kind == Kind::Directory || sweep.finds(&self.world.content(&told.path, CONTENT)))
-    }
+/// What the file holds comes out, and matters.
+fn is_shown(world: &dyn World, told: &Told, sweep: &Sweep) -> bool {
+    let matters = told.is_ruled || (told.is_secret && sweep.shows_secrets());
+    matters
+        && !(sweep.is_ignoring() && sweep.is_ignored(world.tracking(&told.path)))
+        && (told.kind == Kind::Directory || sweep.finds(&world.content(&told.path, CONTENT)))
 }
 
 /// Hidden names and those that begin like the keys of SSH are secrets with any ending.

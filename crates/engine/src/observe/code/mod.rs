@@ -1,7 +1,7 @@
 //! Code of other languages: what its calls do, with literal arguments as targets.
 
 mod act;
-mod imports;
+pub mod imports;
 mod javascript;
 mod other_names;
 mod python;
@@ -17,13 +17,20 @@ use doorward_code::{Language, Use, Value};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use crate::knowledge::schema::Role;
-use crate::observe::observer::By;
-use crate::observe::program::Invocation;
+use crate::observe::code::imports::imports;
+use crate::observe::code::start::started;
+use crate::observe::observer::{By, Observer};
 use crate::observe::program::args::Args;
+use crate::observe::program::destination::is_disposable;
+use crate::observe::program::sinks::displaces_sink;
+use crate::observe::program::stated::{network_flows, note_downloads};
+use crate::observe::program::{Invocation, roles};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
+use crate::observe::touch::Touch;
 use crate::path;
+use crate::world::World;
 use act::{Act, At};
 
 pub fn name(language: Option<Language>) -> &'static str {
@@ -83,183 +90,190 @@ struct Code<'c> {
     modules: Vec<String>,
 }
 
-impl Runner<'_, '_> {
-    /// The one place where code of another language is judged; yields what it prints.
-    pub fn code(&mut self, text: &str, language: Option<Language>, state: &mut State<'_>, by: &By) -> Stream {
-        let beside = state.cwd.as_deref().map(str::to_owned);
-        self.code_beside(beside, text, language, state, by)
-    }
+/// The one place where code of another language is judged; yields what it prints.
+pub fn code(
+    runner: &mut Runner<'_, '_>,
+    text: &str,
+    language: Option<Language>,
+    state: &mut State<'_>,
+    by: &By,
+) -> Stream {
+    let beside = state.cwd.as_deref().map(str::to_owned);
+    code_beside(runner, beside, text, language, state, by)
+}
 
-    /// Code of a file: what it imports is looked for beside the file.
-    pub fn code_beside(
-        &mut self,
-        beside: Option<String>,
-        text: &str,
-        language: Option<Language>,
-        state: &mut State<'_>,
-        by: &By,
-    ) -> Stream {
-        let Some(language) = language else { return self.opaque_code("", None, by) };
-        if self.depth > NESTING || !self.out.spend(8 + u32::try_from(text.len() / 32).unwrap_or(u32::MAX)) {
-            return self.opaque_code(": it goes too deep", Some(language), by);
-        }
-        self.depth += 3;
-        let output = self.read_code(beside, text, language, state, by);
-        self.depth -= 3;
-        output
+/// Code of a file: what it imports is looked for beside the file.
+pub fn code_beside(
+    runner: &mut Runner<'_, '_>,
+    beside: Option<String>,
+    text: &str,
+    language: Option<Language>,
+    state: &mut State<'_>,
+    by: &By,
+) -> Stream {
+    let Some(language) = language else { return opaque_code(runner.out, "", None, by) };
+    if runner.depth > NESTING || !runner.out.spend(8 + u32::try_from(text.len() / 32).unwrap_or(u32::MAX)) {
+        return opaque_code(runner.out, ": it goes too deep", Some(language), by);
     }
+    runner.depth += 3;
+    let output = read_code(runner, beside, text, language, state, by);
+    runner.depth -= 3;
+    output
+}
 
-    fn read_code(
-        &mut self,
-        beside: Option<String>,
-        text: &str,
-        language: Language,
-        state: &mut State<'_>,
-        by: &By,
-    ) -> Stream {
-        let reading = doorward_code::read(text, language);
-        if let Some(unclear) = reading.unclear.first().filter(|_| self.manner != Manner::Source) {
-            return self.opaque_code(&format!(": {unclear}"), Some(language), by);
-        }
-        let mut invocation = Invocation {
-            args: Args::default(),
-            by: by.clone(),
-            roles: Vec::new(),
-            does: Vec::new(),
-            input: Stream::unknown(Origin::default()),
-            output: Stream::unknown(Origin::default()),
-            cwd: state.cwd.as_deref().map(str::to_owned),
-            passes_input: false,
-            environment: Vec::new(),
-            stored: Vec::new(),
-            work_tree: None,
-            done: true,
-        };
-        let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new() };
-        self.imports(&reading, &mut code, state);
-        // What comes in is known before what goes out, whatever the order of the text.
-        let acts = reading.uses.iter().map(|used| (used, act_of(language, used)));
-        let (first, then): (Vec<_>, Vec<_>) = acts.partition(|(used, act)| comes_in(*act, used));
-        for (used, act) in first.into_iter().chain(then) {
-            self.used(act, used, &mut code, state);
-        }
-        self.note_downloads(&invocation, state);
-        let origin = invocation.output.origin;
-        self.network_flows(origin.secret && origin.download, by);
-        Stream::unknown(origin)
+fn read_code(
+    runner: &mut Runner<'_, '_>,
+    beside: Option<String>,
+    text: &str,
+    language: Language,
+    state: &mut State<'_>,
+    by: &By,
+) -> Stream {
+    let reading = doorward_code::read(text, language);
+    if let Some(unclear) = reading.unclear.first().filter(|_| runner.manner != Manner::Source) {
+        return opaque_code(runner.out, &format!(": {unclear}"), Some(language), by);
     }
-
-    fn opaque_code(&mut self, because: &str, language: Option<Language>, by: &By) -> Stream {
-        self.out.lower(Degree::Opaque, format!("{} code given to `{}`{because}", name(language), by.name));
-        self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
-        Stream::default()
+    let mut invocation = Invocation {
+        args: Args::default(),
+        by: by.clone(),
+        roles: Vec::new(),
+        does: Vec::new(),
+        input: Stream::unknown(Origin::default()),
+        output: Stream::unknown(Origin::default()),
+        cwd: state.cwd.as_deref().map(str::to_owned),
+        passes_input: false,
+        environment: Vec::new(),
+        stored: Vec::new(),
+        work_tree: None,
+        task: None,
+        done: true,
+    };
+    let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new() };
+    imports(runner, &reading, &mut code, state);
+    // What comes in is known before what goes out, whatever the order of the text.
+    let acts = reading.uses.iter().map(|used| (used, act_of(language, used)));
+    let (first, then): (Vec<_>, Vec<_>) = acts.partition(|(used, act)| comes_in(*act, used));
+    for (used, act) in first.into_iter().chain(then) {
+        self::used(runner, act, used, &mut code, state);
     }
+    note_downloads(runner.out, &invocation, state);
+    let origin = invocation.output.origin;
+    network_flows(runner.out, origin.secret && origin.download, by);
+    Stream::unknown(origin)
+}
 
-    fn used(&mut self, act: Option<Act>, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        if !self.out.spend(1) {
-            return;
+fn opaque_code(out: &mut Observer<'_>, because: &str, language: Option<Language>, by: &By) -> Stream {
+    out.lower(Degree::Opaque, format!("{} code given to `{}`{because}", name(language), by.name));
+    out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
+    Stream::default()
+}
+
+fn used(runner: &mut Runner<'_, '_>, act: Option<Act>, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+    if !runner.out.spend(1) {
+        return;
+    }
+    let handed_on = used.arguments.is_none();
+    let is_member = used.name.starts_with('.');
+    match act {
+        Some(Act::Nothing) => {}
+        Some(Act::Environment) => environment_used(runner.out, code),
+        Some(Act::Variable) => looks_up(runner.out, used, code),
+        // A member that is looked at, not called: only what could do something when it is called matters.
+        None if handed_on && is_member && !used.may_be_called && !is_inner(&used.name) => {}
+        None if code.is_of_project(used) => {}
+        None if runner.manner == Manner::Recipe && usual::is_usual(used, code.language) => {
+            usual::usual(runner, used, code, state);
         }
-        let handed_on = used.arguments.is_none();
-        let is_member = used.name.starts_with('.');
-        match act {
-            Some(Act::Nothing) => {}
-            Some(Act::Environment) => self.environment_used(code),
-            Some(Act::Variable) => self.looks_up(used, code),
-            // A member that is looked at, not called: only what could do something when it is called matters.
-            None if handed_on && is_member && !used.may_be_called && !is_inner(&used.name) => {}
-            None if code.is_of_project(used) => {}
-            None if self.manner == Manner::Recipe && usual::is_usual(used, code.language) => {
-                self.usual(used, code, state);
+        None => not_known(runner.out, used, code),
+        Some(Act::Roles(_) | Act::Open(..) | Act::Run | Act::Shell | Act::Spawn | Act::Request)
+            if handed_on || used.spread =>
+        {
+            not_known(runner.out, used, code);
+        }
+        Some(Act::Roles(roles)) => {
+            let is_lost = throws_away(runner.out.world, used, roles, code);
+            if let [(_, Role::Move), (at, _)] = roles {
+                displaces(runner.out, used, *at, code);
             }
-            None => self.not_known(used, code),
-            Some(Act::Roles(_) | Act::Open(..) | Act::Run | Act::Shell | Act::Spawn | Act::Request)
-                if handed_on || used.spread =>
-            {
-                self.not_known(used, code);
+            // Copying a tree copies what its links lead to.
+            let outer = std::mem::replace(&mut runner.out.follows, true);
+            for (at, role) in roles {
+                let role = if is_lost && *role == Role::Move { Role::DeleteTree } else { *role };
+                on(runner, used, *at, role, code, state);
             }
-            Some(Act::Roles(roles)) => {
-                let is_lost = self.throws_away(used, roles, code);
-                if let [(_, Role::Move), (at, _)] = roles {
-                    self.displaces(used, *at, code);
-                }
-                // Copying a tree copies what its links lead to.
-                let outer = std::mem::replace(&mut self.out.follows, true);
-                for (at, role) in roles {
-                    let role = if is_lost && *role == Role::Move { Role::DeleteTree } else { *role };
-                    self.on(used, *at, role, code, state);
-                }
-                self.out.follows = outer;
-            }
-            Some(Act::Open(path, mode)) => {
-                let role = opened_for(value_at(used, mode).or_else(|| used.named("mode")), used);
-                self.on(used, path, role, code, state);
-            }
-            Some(act @ (Act::Shell | Act::Run | Act::Spawn)) => self.started(act, used, code, state),
-            Some(Act::Request) => {
-                let role = if only_asks(used, code.language) { Role::Url } else { Role::UrlUpload };
-                self.on(used, act::FIRST, role, code, state);
-            }
+            runner.out.follows = outer;
+        }
+        Some(Act::Open(path, mode)) => {
+            let role = opened_for(value_at(used, mode).or_else(|| used.named("mode")), used);
+            on(runner, used, path, role, code, state);
+        }
+        Some(act @ (Act::Shell | Act::Run | Act::Spawn)) => started(runner, act, used, code, state),
+        Some(Act::Request) => {
+            let role = if only_asks(used, code.language) { Role::Url } else { Role::UrlUpload };
+            on(runner, used, act::FIRST, role, code, state);
         }
     }
+}
 
-    fn not_known(&mut self, used: &Use, code: &Code<'_>) {
-        let by = &code.invocation.by;
-        let what = format!("what `{}` does in {} code", used.name, name(Some(code.language)));
-        self.out.lower(Degree::Opaque, what);
-        self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
-        // `os.symlink`, `os.mkfifo`, `fs.linkSync`: whatever it is in detail, the second name is a new file.
-        if ["link", "mkfifo", "mknod", "exchange"].iter().any(|part| used.name.contains(part)) {
-            [act::FIRST, act::SECOND].iter().for_each(|at| self.displaces(used, *at, code));
+fn not_known(out: &mut Observer<'_>, used: &Use, code: &Code<'_>) {
+    let by = &code.invocation.by;
+    let what = format!("what `{}` does in {} code", used.name, name(Some(code.language)));
+    out.lower(Degree::Opaque, what);
+    out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
+    // `os.symlink`, `os.mkfifo`, `fs.linkSync`: whatever it is in detail, the second name is a new file.
+    if ["link", "mkfifo", "mknod", "exchange"].iter().any(|part| used.name.contains(part)) {
+        [act::FIRST, act::SECOND].iter().for_each(|at| displaces(out, used, *at, code));
+    }
+}
+
+/// Another file takes the name of the device that the value may be.
+fn displaces(out: &mut Observer<'_>, used: &Use, at: At, code: &Code<'_>) {
+    let Some(value) = value_at(used, at).or_else(|| path_by_name(used, at)) else { return };
+    for field in values::fields(value, out.world.home()) {
+        if displaces_sink(out.world, &field, code.invocation) {
+            roles::plain(out, Touch::Delete, &field, code.invocation);
         }
     }
+}
 
-    /// Another file takes the name of the device that the value may be.
-    fn displaces(&mut self, used: &Use, at: At, code: &Code<'_>) {
-        let Some(value) = value_at(used, at).or_else(|| path_by_name(used, at)) else { return };
-        for field in values::fields(value, self.out.world.home()) {
-            self.displaces_sink(&field, code.invocation);
-        }
+/// One role for whatever the value at a place may be.
+fn on(runner: &mut Runner<'_, '_>, used: &Use, at: At, role: Role, code: &mut Code<'_>, state: &mut State<'_>) {
+    let unknown = Value::Unknown;
+    let value = value_at(used, at).or_else(|| path_by_name(used, at)).unwrap_or(&unknown);
+    // A file that was opened before is no path.
+    if matches!(value, Value::Plain(_)) && matches!(role, Role::Read | Role::Write) {
+        return;
     }
+    for field in values::fields(value, runner.out.world.home()) {
+        roles::role(runner, &field, role, code.invocation, state);
+    }
+}
 
-    /// One role for whatever the value at a place may be.
-    fn on(&mut self, used: &Use, at: At, role: Role, code: &mut Code<'_>, state: &mut State<'_>) {
-        let unknown = Value::Unknown;
-        let value = value_at(used, at).or_else(|| path_by_name(used, at)).unwrap_or(&unknown);
-        // A file that was opened before is no path.
-        if matches!(value, Value::Plain(_)) && matches!(role, Role::Read | Role::Write) {
-            return;
-        }
-        for field in values::fields(value, self.out.world.home()) {
-            self.role(&field, role, code.invocation, state);
-        }
-    }
+/// Something is moved to where it is as good as deleted.
+fn throws_away(world: &dyn World, used: &Use, roles: &[(At, Role)], code: &Code<'_>) -> bool {
+    let [(_, Role::Move), (at, _)] = roles else { return false };
+    let destination = value_at(used, *at).or_else(|| path_by_name(used, *at));
+    destination.is_some_and(|value| {
+        let fields = values::fields(value, world.home());
+        fields.iter().any(|field| is_disposable(world, field, code.invocation))
+    })
+}
 
-    /// Something is moved to where it is as good as deleted.
-    fn throws_away(&self, used: &Use, roles: &[(At, Role)], code: &Code<'_>) -> bool {
-        let [(_, Role::Move), (at, _)] = roles else { return false };
-        let destination = value_at(used, *at).or_else(|| path_by_name(used, *at));
-        destination.is_some_and(|value| {
-            let fields = values::fields(value, self.out.world.home());
-            fields.iter().any(|field| self.is_disposable(field, code.invocation))
-        })
+fn looks_up(out: &mut Observer<'_>, used: &Use, code: &mut Code<'_>) {
+    let name = match used.name.strip_prefix("process.env.") {
+        Some(name) => Some(name),
+        None => used.argument(0).and_then(Value::text),
+    };
+    let secret = name.is_none_or(crate::observe::names::secret_variable);
+    code.invocation.output.origin.secret |= secret;
+    if secret {
+        out.prints_secret();
     }
+}
 
-    fn looks_up(&mut self, used: &Use, code: &mut Code<'_>) {
-        let name = match used.name.strip_prefix("process.env.") {
-            Some(name) => Some(name),
-            None => used.argument(0).and_then(Value::text),
-        };
-        let secret = name.is_none_or(crate::observe::names::secret_variable);
-        code.invocation.output.origin.secret |= secret;
-        if secret {
-            self.out.prints_secret();
-        }
-    }
-
-    fn environment_used(&mut self, code: &mut Code<'_>) {
-        code.invocation.output.origin.secret = true;
-        self.out.prints_secret();
-    }
+fn environment_used(out: &mut Observer<'_>, code: &mut Code<'_>) {
+    code.invocation.output.origin.secret = true;
+    out.prints_secret();
 }
 
 fn act_of(language: Language, used: &Use) -> Option<Act> {

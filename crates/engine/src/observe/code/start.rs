@@ -6,111 +6,119 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::act::Act;
 use super::{Code, Manner, name, values};
 use crate::knowledge::schema::Role;
+use crate::observe::code::not_known;
+use crate::observe::lingering::unwaited;
+use crate::observe::program::inner::inner_command;
+use crate::observe::program::roles::role;
 use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
 
-impl Runner<'_, '_> {
-    /// A program started from inline code always asks; what it would do still counts.
-    /// In a file, whose every line a person can read again, a command of which every word is known is that command.
-    pub(super) fn started(&mut self, act: Act, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        let by = code.invocation.by.clone();
-        if !is_literal(used) {
-            self.out.note_unknown_run();
-        }
-        if self.manner == Manner::Strict || !is_literal(used) {
-            self.out.lower(Degree::Unknown, format!("a program that {} code starts", name(Some(code.language))));
-            self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
-        }
-        let goes_on = matches!(used.name.as_str(), "subprocess.Popen" | "child_process.spawn");
-        self.unwaited(goes_on, |runner| runner.started_as(act, used, code, state));
+/// A program started from inline code always asks; what it would do still counts.
+/// In a file, whose every line a person can read again, a command of which every word is known is that command.
+pub(super) fn started(runner: &mut Runner<'_, '_>, act: Act, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+    let by = code.invocation.by.clone();
+    if !is_literal(used) {
+        runner.out.note_unknown_run();
     }
+    if runner.manner == Manner::Strict || !is_literal(used) {
+        runner.out.lower(Degree::Unknown, format!("a program that {} code starts", name(Some(code.language))));
+        runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
+    }
+    let goes_on = matches!(used.name.as_str(), "subprocess.Popen" | "child_process.spawn");
+    unwaited(runner, goes_on, |runner| started_as(runner, act, used, code, state));
+}
 
-    fn started_as(&mut self, act: Act, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        match act {
-            Act::Shell => self.shell_text(used, code, state),
-            Act::Run => self.starts(used, code, state),
-            Act::Spawn => self.spawns(used, code, state),
-            Act::Nothing | Act::Roles(_) | Act::Open(..) | Act::Request | Act::Variable | Act::Environment => {
-                self.not_known(used, code);
+fn started_as(runner: &mut Runner<'_, '_>, act: Act, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+    match act {
+        Act::Shell => shell_text(runner, used, code, state),
+        Act::Run => starts(runner, used, code, state),
+        Act::Spawn => spawns(runner, used, code, state),
+        Act::Nothing | Act::Roles(_) | Act::Open(..) | Act::Request | Act::Variable | Act::Environment => {
+            not_known(runner.out, used, code);
+        }
+    }
+}
+
+fn shell_text(runner: &mut Runner<'_, '_>, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+    match used.argument(0) {
+        Some(value @ Value::Text(_)) if plain_options(used) => shell_lines(runner, value, code, state),
+        Some(_) | None => not_known(runner.out, used, code),
+    }
+}
+
+/// A command line; where parts of it are not known, what the rest says still counts.
+fn shell_lines(runner: &mut Runner<'_, '_>, value: &Value, code: &mut Code<'_>, state: &mut State<'_>) {
+    for field in values::fields(value, runner.out.world.home()) {
+        role(runner, &field, Role::CodeSh, code.invocation, state);
+        if field.dynamic {
+            // Some plain word stands there: it is what surrounds it that is looked at.
+            let text = field.text.replace(UNKNOWN, "…");
+            runner.subshell_text(&text, state, Stream::default(), code.invocation.by.part);
+        }
+    }
+}
+
+/// `subprocess.run`: a list is a command, a text is one only for a shell.
+fn starts(runner: &mut Runner<'_, '_>, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+    let command = used.argument(0).or_else(|| used.named("args"));
+    let shell = used.named("shell").is_some_and(|value| *value != Value::Plain("False".into()));
+    if !plain_options(used) {
+        return not_known(runner.out, used, code);
+    }
+    let home = runner.out.world.home().map(str::to_owned);
+    match (command, shell) {
+        (Some(value @ Value::Text(_)), true) => shell_lines(runner, value, code, state),
+        (Some(value), false) => match values::words(value, home.as_deref()) {
+            Some(words) => starts_words(runner, words, used, code, state),
+            None => not_known(runner.out, used, code),
+        },
+        (Some(_) | None, _) => not_known(runner.out, used, code),
+    }
+}
+
+fn starts_words(
+    runner: &mut Runner<'_, '_>,
+    words: Vec<Field>,
+    used: &Use,
+    code: &mut Code<'_>,
+    state: &mut State<'_>,
+) {
+    let outer = code.invocation.cwd.clone();
+    if let Some(directory) = used.named("cwd") {
+        code.invocation.cwd = match (directory, &outer) {
+            (Value::Text(text), _) if text.starts_with('/') => Some(text.clone()),
+            (Value::Text(text), Some(cwd)) if !text.contains([doorward_code::UNKNOWN, doorward_code::HOME]) => {
+                Some(path::lexical(&path::join(cwd, text)))
             }
-        }
-    }
-
-    fn shell_text(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        match used.argument(0) {
-            Some(value @ Value::Text(_)) if plain_options(used) => self.shell_lines(value, code, state),
-            Some(_) | None => self.not_known(used, code),
-        }
-    }
-
-    /// A command line; where parts of it are not known, what the rest says still counts.
-    fn shell_lines(&mut self, value: &Value, code: &mut Code<'_>, state: &mut State<'_>) {
-        for field in values::fields(value, self.out.world.home()) {
-            self.role(&field, Role::CodeSh, code.invocation, state);
-            if field.dynamic {
-                // Some plain word stands there: it is what surrounds it that is looked at.
-                let text = field.text.replace(UNKNOWN, "…");
-                self.subshell_text(&text, state, Stream::default(), code.invocation.by.part);
-            }
-        }
-    }
-
-    /// `subprocess.run`: a list is a command, a text is one only for a shell.
-    fn starts(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        let command = used.argument(0).or_else(|| used.named("args"));
-        let shell = used.named("shell").is_some_and(|value| *value != Value::Plain("False".into()));
-        if !plain_options(used) {
-            return self.not_known(used, code);
-        }
-        let home = self.out.world.home().map(str::to_owned);
-        match (command, shell) {
-            (Some(value @ Value::Text(_)), true) => self.shell_lines(value, code, state),
-            (Some(value), false) => match values::words(value, home.as_deref()) {
-                Some(words) => self.starts_words(words, used, code, state),
-                None => self.not_known(used, code),
-            },
-            (Some(_) | None, _) => self.not_known(used, code),
-        }
-    }
-
-    fn starts_words(&mut self, words: Vec<Field>, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        let outer = code.invocation.cwd.clone();
-        if let Some(directory) = used.named("cwd") {
-            code.invocation.cwd = match (directory, &outer) {
-                (Value::Text(text), _) if text.starts_with('/') => Some(text.clone()),
-                (Value::Text(text), Some(cwd)) if !text.contains([doorward_code::UNKNOWN, doorward_code::HOME]) => {
-                    Some(path::lexical(&path::join(cwd, text)))
-                }
-                _ => None,
-            };
-        }
-        let before = code.invocation.output.origin;
-        self.inner_command(words, code.invocation, state);
-        code.invocation.output = Stream::unknown(before.and(code.invocation.output.origin));
-        code.invocation.cwd = outer;
-    }
-
-    /// `spawnSync('git', ['status'], options)`.
-    fn spawns(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        let home = self.out.world.home().map(str::to_owned);
-        let program = used.argument(0).map(|value| values::fields(value, home.as_deref())).unwrap_or_default();
-        let rest = match used.argument(1) {
-            None => Some(Vec::new()),
-            Some(value) => values::words(value, home.as_deref()),
+            _ => None,
         };
-        let options = used.arguments.as_deref().unwrap_or_default().get(2..).unwrap_or_default();
-        match (program.as_slice(), rest, options.iter().all(plain_record)) {
-            ([program], Some(rest), true) => {
-                let words = std::iter::once(program.clone()).chain(rest).collect();
-                self.starts_words(words, used, code, state);
-            }
-            _ => {
-                self.out.note_unknown_run();
-                self.not_known(used, code);
-            }
+    }
+    let before = code.invocation.output.origin;
+    inner_command(runner, words, code.invocation, state);
+    code.invocation.output = Stream::unknown(before.and(code.invocation.output.origin));
+    code.invocation.cwd = outer;
+}
+
+/// `spawnSync('git', ['status'], options)`.
+fn spawns(runner: &mut Runner<'_, '_>, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+    let home = runner.out.world.home().map(str::to_owned);
+    let program = used.argument(0).map(|value| values::fields(value, home.as_deref())).unwrap_or_default();
+    let rest = match used.argument(1) {
+        None => Some(Vec::new()),
+        Some(value) => values::words(value, home.as_deref()),
+    };
+    let options = used.arguments.as_deref().unwrap_or_default().get(2..).unwrap_or_default();
+    match (program.as_slice(), rest, options.iter().all(plain_record)) {
+        ([program], Some(rest), true) => {
+            let words = std::iter::once(program.clone()).chain(rest).collect();
+            starts_words(runner, words, used, code, state);
+        }
+        _ => {
+            runner.out.note_unknown_run();
+            not_known(runner.out, used, code);
         }
     }
 }

@@ -4,6 +4,8 @@ use doorward_code::{Language, Reading, Use, Value};
 
 use super::act::Act;
 use super::{Code, act_of, other_names, values};
+use crate::observe::code::not_known;
+use crate::observe::program::inner::inner_command;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 
@@ -196,46 +198,44 @@ fn is_session(used: &Use) -> bool {
         && used.arguments.as_ref().is_some_and(|given| !given.is_empty())
 }
 
-impl Runner<'_, '_> {
-    /// A usual member is the package's own; what a session of nox runs is a command.
-    pub(super) fn usual(&mut self, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
-        if !is_session(used) || !used.name.starts_with('.') {
-            return;
-        }
-        let literal: Option<Vec<String>> = used
-            .arguments
-            .as_deref()
-            .unwrap_or_default()
-            .iter()
-            .map(|value| match value {
-                Value::Text(text) => Some(text.clone()),
-                Value::Unknown
-                | Value::Plain(_)
-                | Value::List(_)
-                | Value::OneOf(_)
-                | Value::Matches(_)
-                | Value::Below(_)
-                | Value::Name
-                | Value::Record(_) => None,
-            })
-            .collect();
-        let allowed = ["external", "silent", "success_codes"];
-        let plain = !used.spread && used.named.iter().all(|(name, _)| allowed.contains(&name.as_str()));
-        match literal.filter(|_| plain) {
-            Some(words) if used.name == ".install" => {
-                if !words.iter().all(|word| crate::observe::through::usual_package(word)) && words.join(" ") != "-e ." {
-                    self.not_known(used, code);
-                }
+/// A usual member is the package's own; what a session of nox runs is a command.
+pub(super) fn usual(runner: &mut Runner<'_, '_>, used: &Use, code: &mut Code<'_>, state: &mut State<'_>) {
+    if !is_session(used) || !used.name.starts_with('.') {
+        return;
+    }
+    let literal: Option<Vec<String>> = used
+        .arguments
+        .as_deref()
+        .unwrap_or_default()
+        .iter()
+        .map(|value| match value {
+            Value::Text(text) => Some(text.clone()),
+            Value::Unknown
+            | Value::Plain(_)
+            | Value::List(_)
+            | Value::OneOf(_)
+            | Value::Matches(_)
+            | Value::Below(_)
+            | Value::Name
+            | Value::Record(_) => None,
+        })
+        .collect();
+    let allowed = ["external", "silent", "success_codes"];
+    let plain = !used.spread && used.named.iter().all(|(name, _)| allowed.contains(&name.as_str()));
+    match literal.filter(|_| plain) {
+        Some(words) if used.name == ".install" => {
+            if !words.iter().all(|word| crate::observe::through::usual_package(word)) && words.join(" ") != "-e ." {
+                not_known(runner.out, used, code);
             }
-            Some(_) => {
-                let words = Value::List(used.arguments.clone().unwrap_or_default());
-                match values::words(&words, None) {
-                    Some(words) => self.inner_command(words, code.invocation, state),
-                    None => self.not_known(used, code),
-                }
-            }
-            None => self.not_known(used, code),
         }
+        Some(_) => {
+            let words = Value::List(used.arguments.clone().unwrap_or_default());
+            match values::words(&words, None) {
+                Some(words) => inner_command(runner, words, code.invocation, state),
+                None => not_known(runner.out, used, code),
+            }
+        }
+        None => not_known(runner.out, used, code),
     }
 }
 

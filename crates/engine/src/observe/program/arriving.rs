@@ -4,52 +4,51 @@ use doorward_vocabulary::{Mark, Operation};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
+use crate::observe::caused::Caused;
+use crate::observe::observer::Observer;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
+use crate::observe::through::arrived::holds_arrivals;
 use crate::path::{self, Follow};
 
 /// These write many files as well, but none that come from elsewhere; patches and git are looked up file by file.
 const OWN: &[&str] = &["git", "patch", "split", "csplit"];
 
-impl Runner<'_, '_> {
-    /// Keeps in mind where an archive was unpacked or a download stored.
-    pub fn note_arrivals(&mut self, started: usize, invocation: &Invocation) {
-        let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
-        let effects = self.out.effects.get(started..).unwrap_or_default();
-        let brings = |effect: &&Effect| {
-            effect.operation == Operation::Write
-                && (effect.marks.has(Mark::Download)
-                    || (effect.marks.has(Mark::CountUnknown) && !OWN.contains(&program.as_str())))
-        };
-        if !effects.iter().any(|effect| brings(&effect)) {
-            return;
-        }
-        let places: Vec<String> = effects.iter().filter_map(written_path).collect();
-        let places = if places.is_empty() { invocation.cwd.iter().cloned().collect() } else { places };
-        self.out.arrivals.extend(places);
+/// Keeps in mind where an archive was unpacked or a download stored.
+pub fn note_arrivals(out: &mut Observer<'_>, caused: &Caused, invocation: &Invocation) {
+    let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
+    let brings = |effect: &&Effect| {
+        effect.operation == Operation::Write
+            && (effect.marks.has(Mark::Download)
+                || (effect.marks.has(Mark::CountUnknown) && !OWN.contains(&program.as_str())))
+    };
+    if !caused.iter().any(|effect| brings(&effect)) {
+        return;
     }
+    let places: Vec<String> = caused.iter().filter_map(written_path).collect();
+    let places = if places.is_empty() { invocation.cwd.iter().cloned().collect() } else { places };
+    out.arrivals.extend(places);
+}
 
-    /// A copy of something that lies outside the project, or that came into it.
-    pub fn copies_in(&mut self, field: &Field, sources: &[Field], invocation: &Invocation, state: &State<'_>) {
-        let world = self.out.world;
-        let Some(cwd) = invocation.cwd.as_deref() else { return };
-        let real = |field: &Field| {
-            let text = field.text.split(['*', '?', '[']).next().unwrap_or_default();
-            path::resolve(&path::join(cwd, text), world, Follow::Last).real
-        };
-        let is_foreign = |source: &Field| {
-            let place = real(source);
-            let is_own = world.project().is_some_and(|project| path::under(&place, project));
-            let is_scratch = world.scratch().iter().any(|scratch| path::under(&place, scratch));
-            let is_of_session = is_scratch || world.look(&place).created_this_session;
-            let holds = || self.holds_arrivals(&place, state);
-            source.dynamic || world.arrival(&place).is_some() || !(is_own || is_of_session) || holds()
-        };
-        if sources.iter().any(is_foreign) {
-            let place = real(field);
-            self.out.arrivals.push(place);
-        }
+/// A copy of something that lies outside the project, or that came into it.
+pub fn copies_in(out: &mut Observer<'_>, field: &Field, sources: &[Field], invocation: &Invocation, state: &State<'_>) {
+    let world = out.world;
+    let Some(cwd) = invocation.cwd.as_deref() else { return };
+    let real = |field: &Field| {
+        let text = field.text.split(['*', '?', '[']).next().unwrap_or_default();
+        path::resolve(&path::join(cwd, text), world, Follow::Last).real
+    };
+    let is_foreign = |source: &Field| {
+        let place = real(source);
+        let is_own = world.project().is_some_and(|project| path::under(&place, project));
+        let is_scratch = world.scratch().iter().any(|scratch| path::under(&place, scratch));
+        let is_of_session = is_scratch || world.look(&place).created_this_session;
+        let holds = || holds_arrivals(out.world, &place, state);
+        source.dynamic || world.arrival(&place).is_some() || !(is_own || is_of_session) || holds()
+    };
+    if sources.iter().any(is_foreign) {
+        let place = real(field);
+        out.arrivals.push(place);
     }
 }
 

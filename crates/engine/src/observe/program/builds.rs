@@ -4,11 +4,13 @@ use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
 use crate::knowledge::schema::Does;
+use crate::observe::observer::Observer;
+use crate::observe::program::tasks::fetched_here;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
+use crate::observe::through::arrived::foreign_place;
 use crate::path;
-use crate::world::{Content, Kind, Tracking};
+use crate::world::{Content, Kind, Tracking, World};
 
 /// More of a manifest than anybody writes.
 const MANIFEST: usize = 256 * 1024;
@@ -39,165 +41,161 @@ const CODE_IN_BUILDS: &[&str] = &[
     "\\u",
 ];
 
-impl Runner<'_, '_> {
-    /// Where a directory lies, as its links go.
-    pub fn leads_to(&mut self, directory: &str) -> Option<String> {
-        let resolved = path::resolve(directory, self.out.world, path::Follow::Last);
-        if resolved.lost {
-            self.out.lower(Degree::Opaque, format!("it is not known where the links of `{directory}` end"));
-        }
-        (!resolved.lost).then_some(resolved.real)
+/// Where a directory lies, as its links go.
+pub fn leads_to(out: &mut Observer<'_>, directory: &str) -> Option<String> {
+    let resolved = path::resolve(directory, out.world, path::Follow::Last);
+    if resolved.lost {
+        out.lower(Degree::Opaque, format!("it is not known where the links of `{directory}` end"));
     }
+    (!resolved.lost).then_some(resolved.real)
+}
 
-    /// `pip install -e .`: a directory of the project is built by the recipe in it, and a recipe that changed is found where
-    /// all recipes are.
-    pub fn builds_directory(&mut self, absolute: &str, invocation: &Invocation, state: &State<'_>) -> bool {
-        // `.[dev]` is the same directory, with more of what its recipe declares.
-        let named =
-            absolute.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')).map_or(absolute, |(path, _)| path);
-        let resolved = path::resolve(named, self.out.world, path::Follow::Last);
-        let is_own = self.out.world.project().is_some_and(|project| path::under(&resolved.real, project));
-        if resolved.lost || !is_own || self.out.world.look(&resolved.real).kind != Kind::Directory {
-            return false;
-        }
-        // `pip install DIR` builds it; others that are handed a directory look for tests or scripts in it.
-        let name = &invocation.by.name;
-        if name.ends_with("install") && !self.builds_without_own_code(&resolved.real) {
-            self.out.lower(Degree::Unknown, format!("the code of the project that the build of `{name}` runs"));
-            return false;
-        }
-        let patterns = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter());
-        let recipes: Vec<String> = patterns.map(|name| path::join(&resolved.real, name)).collect();
-        let is_recipe = |file: &String| {
-            matches!(self.out.world.tracking(file), Tracking::Clean | Tracking::Modified)
-                && self.foreign_place(file, state).is_none()
-        };
-        recipes.iter().any(is_recipe)
+/// `pip install -e .`: a directory of the project is built by the recipe in it, and a recipe that changed is found where
+/// all recipes are.
+pub fn builds_directory(out: &mut Observer<'_>, absolute: &str, invocation: &Invocation, state: &State<'_>) -> bool {
+    // `.[dev]` is the same directory, with more of what its recipe declares.
+    let named = absolute.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')).map_or(absolute, |(path, _)| path);
+    let resolved = path::resolve(named, out.world, path::Follow::Last);
+    let is_own = out.world.project().is_some_and(|project| path::under(&resolved.real, project));
+    if resolved.lost || !is_own || out.world.look(&resolved.real).kind != Kind::Directory {
+        return false;
     }
-
-    /// The build reads what the project declares and runs none of the project's code, which may have been written a moment ago.
-    fn builds_without_own_code(&self, directory: &str) -> bool {
-        let text = |name: &str| self.out.world.content(&path::join(directory, name), MANIFEST);
-        let is_absent = |name: &str| matches!(text(name), Content::Missing | Content::Unlisted);
-        let manifest = match text("pyproject.toml") {
-            Content::Text(manifest) => manifest,
-            // A described world that says nothing of it.
-            Content::Unlisted => return true,
-            Content::Missing | Content::TooLong | Content::NotText | Content::Unreadable => return false,
-        };
-        // Without a name it is setuptools, which reads the manifest as well.
-        let is_known = !manifest.contains("build-backend")
-            || BACKENDS.iter().any(|backend| manifest.contains(&format!("\"{backend}\"")));
-        is_known
-            && !CODE_IN_BUILDS.iter().any(|word| manifest.contains(word))
-            && ["setup.py", "setup.cfg", "hatch_build.py"].iter().all(|name| is_absent(name))
+    // `pip install DIR` builds it; others that are handed a directory look for tests or scripts in it.
+    let name = &invocation.by.name;
+    if name.ends_with("install") && !builds_without_own_code(out.world, &resolved.real) {
+        out.lower(Degree::Unknown, format!("the code of the project that the build of `{name}` runs"));
+        return false;
     }
+    let patterns = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter());
+    let recipes: Vec<String> = patterns.map(|name| path::join(&resolved.real, name)).collect();
+    let is_recipe = |file: &String| {
+        matches!(out.world.tracking(file), Tracking::Clean | Tracking::Modified)
+            && foreign_place(out.world, file, state).is_none()
+    };
+    recipes.iter().any(is_recipe)
+}
 
-    /// Directories with build files: outside the project they are somebody else's code.
-    pub fn foreign_sources(&mut self, places: &[Field], invocation: &mut Invocation, state: &State<'_>) {
-        let foreign = places
-            .iter()
-            .find(|field| self.lies_outside(field, invocation) || self.was_fetched(field, invocation, state))
-            .map(Field::shown);
-        if let Some(place) = foreign {
-            let name = invocation.by.name.clone();
-            self.out.lower(Degree::Opaque, format!("`{name}` runs code of `{place}`, which is not the project's"));
-            for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
-                does.marks.add(Mark::OutsideProject);
+/// The build reads what the project declares and runs none of the project's code, which may have been written a moment ago.
+fn builds_without_own_code(world: &dyn World, directory: &str) -> bool {
+    let text = |name: &str| world.content(&path::join(directory, name), MANIFEST);
+    let is_absent = |name: &str| matches!(text(name), Content::Missing | Content::Unlisted);
+    let manifest = match text("pyproject.toml") {
+        Content::Text(manifest) => manifest,
+        // A described world that says nothing of it.
+        Content::Unlisted => return true,
+        Content::Missing | Content::TooLong | Content::NotText | Content::Unreadable => return false,
+    };
+    // Without a name it is setuptools, which reads the manifest as well.
+    let is_known = !manifest.contains("build-backend")
+        || BACKENDS.iter().any(|backend| manifest.contains(&format!("\"{backend}\"")));
+    is_known
+        && !CODE_IN_BUILDS.iter().any(|word| manifest.contains(word))
+        && ["setup.py", "setup.cfg", "hatch_build.py"].iter().all(|name| is_absent(name))
+}
+
+/// Directories with build files: outside the project they are somebody else's code.
+pub fn foreign_sources(out: &mut Observer<'_>, places: &[Field], invocation: &mut Invocation, state: &State<'_>) {
+    let foreign = places
+        .iter()
+        .find(|field| lies_outside(out.world, field, invocation) || was_fetched(field, invocation, state))
+        .map(Field::shown);
+    if let Some(place) = foreign {
+        let name = invocation.by.name.clone();
+        out.lower(Degree::Opaque, format!("`{name}` runs code of `{place}`, which is not the project's"));
+        for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+            does.marks.add(Mark::OutsideProject);
+        }
+    }
+}
+
+fn was_fetched(field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
+    let place = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &field.text)));
+    fetched_here(place.as_deref(), state).is_some()
+}
+
+pub fn lies_outside(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
+    let (Some(text), Some(project)) = (field.exact(), world.project()) else { return true };
+    let absolute = match invocation.cwd.as_deref() {
+        _ if text.starts_with('/') => path::lexical(text),
+        Some(cwd) => path::lexical(&path::join(cwd, text)),
+        None => return true,
+    };
+    let resolved = path::resolve(&absolute, world, path::Follow::Last);
+    resolved.lost || !path::under(&resolved.real, project)
+}
+
+pub fn cmake_sources(out: &mut Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
+    let mut places: Vec<Field> = invocation.args.operands.clone();
+    places.extend(invocation.args.value("-S").cloned());
+    foreign_sources(out, &places, invocation, state);
+    let targets: Vec<Field> =
+        ["-t", "--target"].iter().filter_map(|flag| invocation.args.value(flag)).cloned().collect();
+    installs(&targets, invocation);
+    if invocation.args.has("--install") && !invocation.args.has("--prefix") {
+        invocation.does.push(installation());
+    }
+    let settings: Vec<Field> = invocation
+        .args
+        .given
+        .iter()
+        .filter(|given| given.name == "-D")
+        .filter_map(|given| given.value.clone())
+        .collect();
+    for setting in settings {
+        let Some((name, value)) = setting.exact().and_then(|text| text.split_once('=')) else {
+            if setting.exact().is_none() {
+                out.lower(Degree::Unknown, format!("the setting `{}` of `cmake`", setting.shown()));
             }
-        }
-    }
-
-    fn was_fetched(&self, field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
-        let place = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &field.text)));
-        self.fetched_here(place.as_deref(), state).is_some()
-    }
-
-    pub fn lies_outside(&self, field: &Field, invocation: &Invocation) -> bool {
-        let (Some(text), Some(project)) = (field.exact(), self.out.world.project()) else { return true };
-        let absolute = match invocation.cwd.as_deref() {
-            _ if text.starts_with('/') => path::lexical(text),
-            Some(cwd) => path::lexical(&path::join(cwd, text)),
-            None => return true,
+            continue;
         };
-        let resolved = path::resolve(&absolute, self.out.world, path::Follow::Last);
-        resolved.lost || !path::under(&resolved.real, project)
-    }
-
-    pub fn cmake_sources(&mut self, invocation: &mut Invocation, state: &State<'_>) {
-        let mut places: Vec<Field> = invocation.args.operands.clone();
-        places.extend(invocation.args.value("-S").cloned());
-        self.foreign_sources(&places, invocation, state);
-        let targets: Vec<Field> =
-            ["-t", "--target"].iter().filter_map(|flag| invocation.args.value(flag)).cloned().collect();
-        self.installs(&targets, invocation);
-        if invocation.args.has("--install") && !invocation.args.has("--prefix") {
-            invocation.does.push(installation());
-        }
-        let settings: Vec<Field> = invocation
-            .args
-            .given
-            .iter()
-            .filter(|given| given.name == "-D")
-            .filter_map(|given| given.value.clone())
-            .collect();
-        for setting in settings {
-            let Some((name, value)) = setting.exact().and_then(|text| text.split_once('=')) else {
-                if setting.exact().is_none() {
-                    self.out.lower(Degree::Unknown, format!("the setting `{}` of `cmake`", setting.shown()));
-                }
-                continue;
-            };
-            let name = name.split(':').next().unwrap_or(name);
-            let elsewhere = value.split(';').any(|place| {
-                place.starts_with('~')
-                    || (place.contains('/') && self.lies_outside(&setting.with_text(place), invocation))
-            });
-            let runs = if names_a_program(name) {
-                !is_usual_tool(value)
-            } else {
-                (elsewhere && name != "CMAKE_INSTALL_PREFIX") || (name.contains("_FLAGS") && changes_compiler(value))
-            };
-            if runs {
-                self.out.lower(Degree::Unknown, format!("the setting `{name}` of `cmake`"));
-            }
-        }
-    }
-
-    /// A target of this name puts files into the system.
-    pub fn installs(&mut self, targets: &[Field], invocation: &mut Invocation) {
-        let installs =
-            |field: &Field| field.exact().is_none_or(|text| matches!(text.split('/').next(), Some("install")));
-        if targets.iter().any(installs) {
-            invocation.does.push(installation());
-        }
-    }
-
-    /// `/p:Name=value`, `@file`: switches of the build engine that are no paths.
-    pub fn dotnet_words(&mut self, invocation: &mut Invocation, state: &State<'_>) {
-        let sub = invocation.by.name.split(' ').nth(1).unwrap_or_default().to_owned();
-        if matches!(sub.as_str(), "run" | "watch") {
-            let first = invocation.operand(0).filter(|word| !invocation.args.ended && word.text.starts_with('@'));
-            if let Some(file) = first.map(Field::shown) {
-                self.out.lower(Degree::Opaque, format!("the arguments in `{file}`"));
-            }
-        }
-        if !matches!(sub.as_str(), "build" | "msbuild" | "pack" | "publish" | "test" | "restore" | "clean") {
-            return;
-        }
-        let before = if invocation.args.ended { invocation.args.ended_at } else { invocation.args.operands.len() };
-        let operands: Vec<Field> = invocation.args.operands.iter().take(before).cloned().collect();
-        let is_switch = |field: &Field| {
-            field.text.starts_with('@')
-                || (field.text.starts_with('/') && !field.text.trim_start_matches('/').contains('/'))
-                || (field.text.starts_with('/') && field.text.contains(':'))
+        let name = name.split(':').next().unwrap_or(name);
+        let elsewhere = value.split(';').any(|place| {
+            place.starts_with('~')
+                || (place.contains('/') && lies_outside(out.world, &setting.with_text(place), invocation))
+        });
+        let runs = if names_a_program(name) {
+            !is_usual_tool(value)
+        } else {
+            (elsewhere && name != "CMAKE_INSTALL_PREFIX") || (name.contains("_FLAGS") && changes_compiler(value))
         };
-        for word in operands.iter().filter(|field| is_switch(field)) {
-            self.out.lower(Degree::Unknown, format!("`{}` given to `{}`", word.shown(), invocation.by.name));
+        if runs {
+            out.lower(Degree::Unknown, format!("the setting `{name}` of `cmake`"));
         }
-        let places: Vec<Field> = operands.into_iter().filter(|field| !is_switch(field)).collect();
-        self.foreign_sources(&places, invocation, state);
     }
+}
+
+/// A target of this name puts files into the system.
+pub fn installs(targets: &[Field], invocation: &mut Invocation) {
+    let installs = |field: &Field| field.exact().is_none_or(|text| matches!(text.split('/').next(), Some("install")));
+    if targets.iter().any(installs) {
+        invocation.does.push(installation());
+    }
+}
+
+/// `/p:Name=value`, `@file`: switches of the build engine that are no paths.
+pub fn dotnet_words(out: &mut Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
+    let sub = invocation.by.name.split(' ').nth(1).unwrap_or_default().to_owned();
+    if matches!(sub.as_str(), "run" | "watch") {
+        let first = invocation.operand(0).filter(|word| !invocation.args.ended && word.text.starts_with('@'));
+        if let Some(file) = first.map(Field::shown) {
+            out.lower(Degree::Opaque, format!("the arguments in `{file}`"));
+        }
+    }
+    if !matches!(sub.as_str(), "build" | "msbuild" | "pack" | "publish" | "test" | "restore" | "clean") {
+        return;
+    }
+    let before = if invocation.args.ended { invocation.args.ended_at } else { invocation.args.operands.len() };
+    let operands: Vec<Field> = invocation.args.operands.iter().take(before).cloned().collect();
+    let is_switch = |field: &Field| {
+        field.text.starts_with('@')
+            || (field.text.starts_with('/') && !field.text.trim_start_matches('/').contains('/'))
+            || (field.text.starts_with('/') && field.text.contains(':'))
+    };
+    for word in operands.iter().filter(|field| is_switch(field)) {
+        out.lower(Degree::Unknown, format!("`{}` given to `{}`", word.shown(), invocation.by.name));
+    }
+    let places: Vec<Field> = operands.into_iter().filter(|field| !is_switch(field)).collect();
+    foreign_sources(out, &places, invocation, state);
 }
 
 /// Files are put where the system keeps its programs.

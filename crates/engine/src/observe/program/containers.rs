@@ -4,12 +4,12 @@
 use doorward_vocabulary::{Degree, Mark, Operation, Reach, Scope};
 
 use super::Invocation;
+use crate::observe::observer::Observer;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::through;
 use crate::path;
-use crate::world::{Content, Kind};
+use crate::world::{Content, Kind, World};
 
 /// Longer files are not read.
 const LIMIT: usize = 256 * 1024;
@@ -54,146 +54,136 @@ const OVERRIDES: &[&str] =
 /// Names that tools give to a daemon on this machine.
 const LOCAL: &[&str] = &["default", "desktop-linux", "rootless", "orbstack", "colima", "podman"];
 
-impl Runner<'_, '_> {
-    /// Takes back what speaks of another machine where the containers are plainly the project's own.
-    pub fn containers(&mut self, invocation: &mut Invocation, state: &State<'_>) {
-        let Some(key) = invocation.args.entry().map(|entry| entry.key.to_string()) else { return };
-        let serves =
-            COMPOSING.iter().find_map(|start| key.strip_prefix(start)).is_some_and(|sub| SERVING.contains(&sub));
-        let builds = BUILDING.contains(&key.as_str());
-        let is_own = || match builds {
-            true => self.builds_own_image(invocation, state),
-            false => self.serves_own_services(invocation, state),
-        };
-        if !(serves || builds) || !self.is_project_work(invocation, state) || !is_own() {
-            return;
-        }
-        for does in &mut invocation.does {
-            does.marks.remove(Mark::Remote);
-            if does.operation == Operation::Mutate && !does.marks.has(Mark::Destroys) {
-                does.marks.remove(Mark::ServiceChange);
-                (does.scope, does.reach) = (Scope::Project, Reach::Project);
-            }
+/// Takes back what speaks of another machine where the containers are plainly the project's own.
+pub fn containers(out: &Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
+    let Some(key) = invocation.args.entry().map(|entry| entry.key.to_string()) else { return };
+    let serves = COMPOSING.iter().find_map(|start| key.strip_prefix(start)).is_some_and(|sub| SERVING.contains(&sub));
+    let builds = BUILDING.contains(&key.as_str());
+    let is_own = || match builds {
+        true => builds_own_image(out.world, invocation, state),
+        false => serves_own_services(out.world, invocation, state),
+    };
+    if !(serves || builds) || !is_project_work(out, invocation, state) || !is_own() {
+        return;
+    }
+    for does in &mut invocation.does {
+        does.marks.remove(Mark::Remote);
+        if does.operation == Operation::Mutate && !does.marks.has(Mark::Destroys) {
+            does.marks.remove(Mark::ServiceChange);
+            (does.scope, does.reach) = (Scope::Project, Reach::Project);
         }
     }
+}
 
-    /// Understood, of a trusted project as it was trusted, and done by a daemon on this machine.
-    fn is_project_work(&self, invocation: &Invocation, state: &State<'_>) -> bool {
-        let world = self.out.world;
-        let doubts = [Mark::ChangedRecipe, Mark::UntrustedProject, Mark::OutsideProject, Mark::ContainerEscape];
-        let is_inside = |cwd: &str| world.project().is_some_and(|project| path::under(cwd, project));
-        matches!(self.out.coverage.degree, Degree::Full | Degree::Delegated)
-            && world.project_trusted()
-            && invocation.cwd.as_deref().is_some_and(is_inside)
-            && !invocation.does.iter().any(|does| does.marks.has_any(&doubts))
-            && !invocation.args.has_any(&["-H", "--host", "--context", "--builder"])
-            && !invocation.args.has_any(BROUGHT)
-            && !state.variables.keys().any(|name| STEERING.iter().any(|start| name.starts_with(start)))
-            && !invocation.args.given.iter().any(|given| given.level == 1 && given.name == "-c")
-            && self.is_local_daemon()
+/// Understood, of a trusted project as it was trusted, and done by a daemon on this machine.
+fn is_project_work(out: &Observer<'_>, invocation: &Invocation, state: &State<'_>) -> bool {
+    let world = out.world;
+    let doubts = [Mark::ChangedRecipe, Mark::UntrustedProject, Mark::OutsideProject, Mark::ContainerEscape];
+    let is_inside = |cwd: &str| world.project().is_some_and(|project| path::under(cwd, project));
+    matches!(out.degree(), Degree::Full | Degree::Delegated)
+        && world.project_trusted()
+        && invocation.cwd.as_deref().is_some_and(is_inside)
+        && !invocation.does.iter().any(|does| does.marks.has_any(&doubts))
+        && !invocation.args.has_any(&["-H", "--host", "--context", "--builder"])
+        && !invocation.args.has_any(BROUGHT)
+        && !state.variables.keys().any(|name| STEERING.iter().any(|start| name.starts_with(start)))
+        && !invocation.args.given.iter().any(|given| given.level == 1 && given.name == "-c")
+        && is_local_daemon(out.world)
+}
+
+fn is_local_daemon(world: &dyn World) -> bool {
+    let is_local = |name: &str| world.environment(name).is_none_or(|host| host.is_empty() || host.starts_with("unix:"));
+    let context = world.environment("DOCKER_CONTEXT");
+    if !is_local("DOCKER_HOST") || context.is_some_and(|context| !LOCAL.contains(&context.as_ref())) {
+        return false;
     }
+    let Some(home) = world.home() else { return false };
+    match world.content(&path::join(home, ".docker/config.json"), LIMIT) {
+        Content::Missing | Content::Unlisted => true,
+        Content::Text(text) => match text.split_once("\"currentContext\"") {
+            None => true,
+            Some((_, rest)) => rest.split('"').nth(1).is_some_and(|context| LOCAL.contains(&context)),
+        },
+        Content::TooLong | Content::NotText | Content::Unreadable => false,
+    }
+}
 
-    fn is_local_daemon(&self) -> bool {
-        let world = self.out.world;
-        let is_local =
-            |name: &str| world.environment(name).is_none_or(|host| host.is_empty() || host.starts_with("unix:"));
-        let context = world.environment("DOCKER_CONTEXT");
-        if !is_local("DOCKER_HOST") || context.is_some_and(|context| !LOCAL.contains(&context.as_ref())) {
-            return false;
+fn builds_own_image(world: &dyn World, invocation: &Invocation, state: &State<'_>) -> bool {
+    let (Some(cwd), [context]) = (invocation.cwd.as_deref(), invocation.args.operands.as_slice()) else {
+        return false;
+    };
+    let Some(context) = context.exact().filter(|text| !text.contains(':') && *text != "-") else { return false };
+    let context = path::lexical(&path::join(cwd, context));
+    let given = invocation.args.value("-f").or_else(|| invocation.args.value("--file"));
+    let file = match given.map(Field::exact) {
+        Some(None) => return false,
+        Some(Some(file)) => path::lexical(&path::join(cwd, file)),
+        None => path::join(&context, "Dockerfile"),
+    };
+    let network = invocation
+        .args
+        .value("--network")
+        .is_none_or(|network| matches!(network.exact(), Some("default" | "none" | "bridge")));
+    network
+        && is_in_project(world, &context)
+        && own_text(world, &file, state).is_some_and(|(text, is_changed)| !is_changed && is_plain_build(&text))
+}
+
+fn serves_own_services(world: &dyn World, invocation: &Invocation, state: &State<'_>) -> bool {
+    let Some(cwd) = invocation.cwd.as_deref() else { return false };
+    let given =
+        invocation.args.given.iter().filter(|given| given.level <= 2 && matches!(given.name.as_str(), "-f" | "--file"));
+    let given: Vec<Option<String>> = given
+        .map(|given| given.value.as_ref().and_then(Field::exact).map(|file| path::lexical(&path::join(cwd, file))))
+        .collect();
+    let Some(given) = given.into_iter().collect::<Option<Vec<String>>>() else { return false };
+    let chosen = world.environment("COMPOSE_FILE").is_some() || invocation.args.has("--project-directory");
+    let files = if given.is_empty() { compose_files(world, cwd) } else { given };
+    let stays = |(text, is_changed): (String, bool)| match is_changed {
+        true => through::compose_stays_inside(&text),
+        false => through::compose_stays_in_project(&text),
+    };
+    !chosen && !files.is_empty() && files.iter().all(|file| own_text(world, file, state).is_some_and(stays))
+}
+
+/// The files that `compose` would find: those of the nearest directory that has one.
+fn compose_files(world: &dyn World, cwd: &str) -> Vec<String> {
+    let is_there = |file: &String| matches!(world.look(file).kind, Kind::File | Kind::Link);
+    let mut directory = cwd;
+    loop {
+        let found: Vec<String> =
+            COMPOSE_FILES.iter().map(|name| path::join(directory, name)).filter(is_there).collect();
+        if !found.is_empty() {
+            let more = OVERRIDES.iter().map(|name| path::join(directory, name)).filter(is_there);
+            return found.into_iter().chain(more).collect();
         }
-        let Some(home) = world.home() else { return false };
-        match world.content(&path::join(home, ".docker/config.json"), LIMIT) {
-            Content::Missing | Content::Unlisted => true,
-            Content::Text(text) => match text.split_once("\"currentContext\"") {
-                None => true,
-                Some((_, rest)) => rest.split('"').nth(1).is_some_and(|context| LOCAL.contains(&context)),
-            },
-            Content::TooLong | Content::NotText | Content::Unreadable => false,
+        if world.project() == Some(directory) || directory == "/" {
+            return Vec::new();
         }
+        directory = path::parent(directory);
     }
+}
 
-    fn builds_own_image(&self, invocation: &Invocation, state: &State<'_>) -> bool {
-        let (Some(cwd), [context]) = (invocation.cwd.as_deref(), invocation.args.operands.as_slice()) else {
-            return false;
-        };
-        let Some(context) = context.exact().filter(|text| !text.contains(':') && *text != "-") else { return false };
-        let context = path::lexical(&path::join(cwd, context));
-        let given = invocation.args.value("-f").or_else(|| invocation.args.value("--file"));
-        let file = match given.map(Field::exact) {
-            Some(None) => return false,
-            Some(Some(file)) => path::lexical(&path::join(cwd, file)),
-            None => path::join(&context, "Dockerfile"),
-        };
-        let network = invocation
-            .args
-            .value("--network")
-            .is_none_or(|network| matches!(network.exact(), Some("default" | "none" | "bridge")));
-        network
-            && self.is_in_project(&context)
-            && self.own_text(&file, state).is_some_and(|(text, is_changed)| !is_changed && is_plain_build(&text))
+fn is_in_project(world: &dyn World, file: &str) -> bool {
+    crate::observe::shell::paths::is_ours(Some(file), world)
+}
+
+/// The text of a file of the project that came with it, and whether it was changed since it was trusted.
+fn own_text(world: &dyn World, file: &str, state: &State<'_>) -> Option<(String, bool)> {
+    if state.written.contains_key(file) || world.arrival(file).is_some() || !is_in_project(world, path::parent(file)) {
+        return None;
     }
-
-    fn serves_own_services(&self, invocation: &Invocation, state: &State<'_>) -> bool {
-        let Some(cwd) = invocation.cwd.as_deref() else { return false };
-        let given = invocation
-            .args
-            .given
-            .iter()
-            .filter(|given| given.level <= 2 && matches!(given.name.as_str(), "-f" | "--file"));
-        let given: Vec<Option<String>> = given
-            .map(|given| given.value.as_ref().and_then(Field::exact).map(|file| path::lexical(&path::join(cwd, file))))
-            .collect();
-        let Some(given) = given.into_iter().collect::<Option<Vec<String>>>() else { return false };
-        let chosen = self.out.world.environment("COMPOSE_FILE").is_some() || invocation.args.has("--project-directory");
-        let files = if given.is_empty() { self.compose_files(cwd) } else { given };
-        let stays = |(text, is_changed): (String, bool)| match is_changed {
-            true => through::compose_stays_inside(&text),
-            false => through::compose_stays_in_project(&text),
-        };
-        !chosen && !files.is_empty() && files.iter().all(|file| self.own_text(file, state).is_some_and(stays))
-    }
-
-    /// The files that `compose` would find: those of the nearest directory that has one.
-    fn compose_files(&self, cwd: &str) -> Vec<String> {
-        let is_there = |file: &String| matches!(self.out.world.look(file).kind, Kind::File | Kind::Link);
-        let mut directory = cwd;
-        loop {
-            let found: Vec<String> =
-                COMPOSE_FILES.iter().map(|name| path::join(directory, name)).filter(is_there).collect();
-            if !found.is_empty() {
-                let more = OVERRIDES.iter().map(|name| path::join(directory, name)).filter(is_there);
-                return found.into_iter().chain(more).collect();
-            }
-            if self.out.world.project() == Some(directory) || directory == "/" {
-                return Vec::new();
-            }
-            directory = path::parent(directory);
+    let look = world.look(file);
+    match world.content(file, LIMIT) {
+        Content::Text(text) if look.kind == Kind::File => {
+            Some((text, look.changed_since_trust || look.created_this_session))
         }
-    }
-
-    fn is_in_project(&self, file: &str) -> bool {
-        crate::observe::shell::paths::is_ours(Some(file), self.out.world)
-    }
-
-    /// The text of a file of the project that came with it, and whether it was changed since it was trusted.
-    fn own_text(&self, file: &str, state: &State<'_>) -> Option<(String, bool)> {
-        let world = self.out.world;
-        if state.written.contains_key(file) || world.arrival(file).is_some() || !self.is_in_project(path::parent(file))
-        {
-            return None;
-        }
-        let look = world.look(file);
-        match world.content(file, LIMIT) {
-            Content::Text(text) if look.kind == Kind::File => {
-                Some((text, look.changed_since_trust || look.created_this_session))
-            }
-            Content::Text(_)
-            | Content::TooLong
-            | Content::NotText
-            | Content::Missing
-            | Content::Unreadable
-            | Content::Unlisted => None,
-        }
+        Content::Text(_)
+        | Content::TooLong
+        | Content::NotText
+        | Content::Missing
+        | Content::Unreadable
+        | Content::Unlisted => None,
     }
 }
 

@@ -5,150 +5,156 @@ use doorward_vocabulary::{Mark, Operation, Scope};
 use super::Invocation;
 use crate::effect::Effect;
 use crate::knowledge::schema::Role;
+use crate::observe::caused::Caused;
+use crate::observe::observer::Observer;
+use crate::observe::program::arriving::copies_in;
+use crate::observe::program::roles::{plain, reads, writes};
+use crate::observe::shell::aftermath::store;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
+use crate::observe::tracked::note_discarded;
 use crate::path;
-use crate::world::{Kind, Tracking};
+use crate::world::{Kind, Tracking, World};
 
 /// Flags of `ln` that keep it from following a link in the place of the new one.
 const AS_IT_IS: &[&str] = &["-n", "-h", "--no-dereference", "-T", "--no-target-directory"];
 
-impl Runner<'_, '_> {
-    /// The destination of a copy or move: the file itself, or one file for each source if it is a directory.
-    pub fn into(&mut self, field: &Field, at: usize, invocation: &mut Invocation, state: &mut State<'_>) {
-        let is_flag = at == usize::MAX;
-        if !is_flag && invocation.args.operands.len() == 1 && makes_links(invocation) {
-            return self.link_here(field, invocation, state);
-        }
-        let is_directory = is_flag
-            || field.text.ends_with('/')
-            || field.text == "."
-            || field.text == ".."
-            || self.is_directory(field, invocation);
-        let sources: Vec<Field> = invocation
-            .args
-            .operands
-            .iter()
-            .zip(&invocation.roles)
-            .enumerate()
-            .filter(|(index, (_, role))| {
-                *index != at && matches!(role, Role::Read | Role::ReadTree | Role::Move | Role::LinkSource)
-            })
-            .map(|(_, (source, _))| source.clone())
-            .collect();
-        // INVARIANT: a destination is written, whatever is known of its sources.
-        if sources.is_empty() {
-            self.writes(if is_flag { Touch::Create } else { Touch::Write }, field, invocation, state);
-            return;
-        }
-        if invocation.roles.contains(&Role::Move) && self.is_disposable(field, invocation) {
-            for source in &sources {
-                self.plain(Touch::DeleteTree, source, invocation);
-            }
-        }
-        // A link to a directory is exchanged itself if it is not to be followed.
-        if !is_directory || (makes_links(invocation) && invocation.args.has_any(AS_IT_IS)) {
-            self.writes(Touch::Write, field, invocation, state);
-            self.copies_in(field, &sources, invocation, state);
-            self.carry(field, &sources, invocation, state);
-        }
-        if !is_directory {
-            return;
-        }
-        for source in sources {
-            let name = path::name(source.known().unwrap_or_default()).to_owned();
-            if name.is_empty() || source.glob || field.dynamic || matches!(name.as_str(), "." | "..") {
-                self.copies_in(field, std::slice::from_ref(&source), invocation, state);
-                let at = self.out.effects.len();
-                self.writes(Touch::Create, field, invocation, state);
-                self.spread_over(at, field, invocation);
-                continue;
-            }
-            let inner = field.with_text(format!("{}/{name}", field.text.trim_end_matches('/')));
-            self.writes(Touch::Write, &inner, invocation, state);
-            self.copies_in(&inner, std::slice::from_ref(&source), invocation, state);
-            self.carry(&inner, std::slice::from_ref(&source), invocation, state);
+/// The destination of a copy or move: the file itself, or one file for each source if it is a directory.
+pub fn into(
+    out: &mut Observer<'_>,
+    field: &Field,
+    at: Option<usize>,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
+    let is_flag = at.is_none();
+    if !is_flag && invocation.args.operands.len() == 1 && makes_links(invocation) {
+        return link_here(out, field, invocation, state);
+    }
+    let is_directory = is_flag
+        || field.text.ends_with('/')
+        || field.text == "."
+        || field.text == ".."
+        || self::is_directory(out.world, field, invocation);
+    let sources: Vec<Field> = invocation
+        .args
+        .operands
+        .iter()
+        .zip(&invocation.roles)
+        .enumerate()
+        .filter(|(index, (_, role))| {
+            Some(*index) != at && matches!(role, Role::Read | Role::ReadTree | Role::Move | Role::LinkSource)
+        })
+        .map(|(_, (source, _))| source.clone())
+        .collect();
+    // INVARIANT: a destination is written, whatever is known of its sources.
+    if sources.is_empty() {
+        writes(out, if is_flag { Touch::Create } else { Touch::Write }, field, invocation, state);
+        return;
+    }
+    if invocation.roles.contains(&Role::Move) && is_disposable(out.world, field, invocation) {
+        for source in &sources {
+            plain(out, Touch::DeleteTree, source, invocation);
         }
     }
-
-    /// Files with names that nobody lists may replace those that are there.
-    fn spread_over(&mut self, at: usize, field: &Field, invocation: &Invocation) {
-        if invocation.args.has_any(&["-n", "--no-clobber", "--ignore-existing"])
-            || !self.is_directory(field, invocation)
-        {
-            return;
-        }
-        for effect in self.out.effects.iter_mut().skip(at) {
-            if effect.operation == Operation::Write && effect.scope != Scope::Scratch {
-                effect.marks.add(Mark::CountUnknown);
-                effect.marks.add(Mark::Unseen);
-            }
-        }
+    // A link to a directory is exchanged itself if it is not to be followed.
+    if !is_directory || (makes_links(invocation) && invocation.args.has_any(AS_IT_IS)) {
+        writes(out, Touch::Write, field, invocation, state);
+        copies_in(out, field, &sources, invocation, state);
+        carry(out, field, &sources, invocation, state);
     }
-
-    /// What a program changes where it works is changed outside the project if it works there.
-    pub fn place_effect(&self, effect: &mut Effect, invocation: &Invocation) {
-        self.out.note_discarded(effect);
-        let changes = match effect.operation {
-            Operation::Write | Operation::Delete | Operation::Mutate => true,
-            Operation::Read | Operation::Execute | Operation::Network => false,
-        };
-        let is_near = matches!(effect.scope, Scope::File | Scope::Directory | Scope::Project);
-        let (Some(project), Some(cwd)) = (self.out.world.project(), invocation.cwd.as_deref()) else { return };
-        if !changes || !is_near {
-            return;
-        }
-        let real = path::resolve(cwd, self.out.world, path::Follow::Last).real;
-        let scratch = self.out.world.scratch().iter().map(String::as_str);
-        if !std::iter::once(project).chain(scratch).any(|root| path::under(&real, root)) {
-            effect.scope = Scope::OtherRepo;
-            effect.marks.add(Mark::OutsideProject);
-        }
+    if !is_directory {
+        return;
     }
-
-    /// `ln -s x/a`: the link lies here, under the name of what it leads to.
-    fn link_here(&mut self, source: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-        self.reads(Touch::Read, source, invocation, state);
+    for source in sources {
         let name = path::name(source.known().unwrap_or_default()).to_owned();
-        if name.is_empty() || source.glob || matches!(name.as_str(), "." | "..") {
-            return self.writes(Touch::Create, &source.with_text("."), invocation, state);
+        if name.is_empty() || source.glob || field.dynamic || matches!(name.as_str(), "." | "..") {
+            copies_in(out, field, std::slice::from_ref(&source), invocation, state);
+            let ((), mut caused) = out.collect(|out| writes(out, Touch::Create, field, invocation, state));
+            spread_over(out.world, &mut caused, field, invocation);
+            out.write(caused);
+            continue;
         }
-        let here = source.with_text(name);
-        self.writes(Touch::Write, &here, invocation, state);
-        self.carry(&here, std::slice::from_ref(source), invocation, state);
+        let inner = field.with_text(format!("{}/{name}", field.text.trim_end_matches('/')));
+        writes(out, Touch::Write, &inner, invocation, state);
+        copies_in(out, &inner, std::slice::from_ref(&source), invocation, state);
+        carry(out, &inner, std::slice::from_ref(&source), invocation, state);
     }
+}
 
-    /// A copy has the content of its source.
-    fn carry(&mut self, field: &Field, sources: &[Field], invocation: &Invocation, state: &mut State<'_>) {
-        let absolute = |text: &str| invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, text)));
-        let (Some(destination), [source]) = (field.exact().and_then(absolute), sources) else { return };
-        if let Some(file) = source.exact().and_then(absolute).and_then(|path| state.written.get(&path).cloned()) {
-            self.store(destination, file.content, file.origin, state);
+/// Files with names that nobody lists may replace those that are there.
+fn spread_over(world: &dyn World, caused: &mut Caused, field: &Field, invocation: &Invocation) {
+    if invocation.args.has_any(&["-n", "--no-clobber", "--ignore-existing"]) || !is_directory(world, field, invocation)
+    {
+        return;
+    }
+    for effect in caused.iter_mut() {
+        if effect.operation == Operation::Write && effect.scope != Scope::Scratch {
+            effect.marks.add(Mark::CountUnknown);
+            effect.marks.add(Mark::Unseen);
         }
     }
+}
 
-    /// Whatever is moved there is as good as deleted: nobody asks before that place is cleared.
-    pub fn is_disposable(&self, field: &Field, invocation: &Invocation) -> bool {
-        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
-        if crate::place::is_harmless_device(text) {
-            return true;
-        }
-        let world = self.out.world;
-        let real = path::resolve(&path::join(cwd, text), world, path::Follow::Last).real;
-        world.scratch().iter().any(|scratch| path::under(&real, scratch))
-            || world.tracking(&real) == Tracking::Rebuildable
+/// What a program changes where it works is changed outside the project if it works there.
+pub fn place_effect(world: &dyn World, effect: &mut Effect, invocation: &Invocation) {
+    note_discarded(world, effect);
+    let changes = match effect.operation {
+        Operation::Write | Operation::Delete | Operation::Mutate => true,
+        Operation::Read | Operation::Execute | Operation::Network => false,
+    };
+    let is_near = matches!(effect.scope, Scope::File | Scope::Directory | Scope::Project);
+    let (Some(project), Some(cwd)) = (world.project(), invocation.cwd.as_deref()) else { return };
+    if !changes || !is_near {
+        return;
     }
+    let real = path::resolve(cwd, world, path::Follow::Last).real;
+    let scratch = world.scratch().iter().map(String::as_str);
+    if !std::iter::once(project).chain(scratch).any(|root| path::under(&real, root)) {
+        effect.scope = Scope::OtherRepo;
+        effect.marks.add(Mark::OutsideProject);
+    }
+}
 
-    fn is_directory(&self, field: &Field, invocation: &Invocation) -> bool {
-        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
-        let resolved = path::resolve(&path::join(cwd, text), self.out.world, path::Follow::Last);
-        self.out.world.look(&resolved.real).kind == Kind::Directory
-            || self.out.world.project() == Some(resolved.real.as_str())
-            || self.out.world.home() == Some(resolved.real.as_str())
-            || self.out.world.temporary().contains(&resolved.real)
+/// `ln -s x/a`: the link lies here, under the name of what it leads to.
+fn link_here(out: &mut Observer<'_>, source: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+    reads(out, Touch::Read, source, invocation, state);
+    let name = path::name(source.known().unwrap_or_default()).to_owned();
+    if name.is_empty() || source.glob || matches!(name.as_str(), "." | "..") {
+        return writes(out, Touch::Create, &source.with_text("."), invocation, state);
     }
+    let here = source.with_text(name);
+    writes(out, Touch::Write, &here, invocation, state);
+    carry(out, &here, std::slice::from_ref(source), invocation, state);
+}
+
+/// A copy has the content of its source.
+fn carry(out: &mut Observer<'_>, field: &Field, sources: &[Field], invocation: &Invocation, state: &mut State<'_>) {
+    let absolute = |text: &str| invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, text)));
+    let (Some(destination), [source]) = (field.exact().and_then(absolute), sources) else { return };
+    if let Some(file) = source.exact().and_then(absolute).and_then(|path| state.written.get(&path).cloned()) {
+        store(out, destination, file.content, file.origin, state);
+    }
+}
+
+/// Whatever is moved there is as good as deleted: nobody asks before that place is cleared.
+pub fn is_disposable(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
+    let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
+    if crate::place::is_harmless_device(text) {
+        return true;
+    }
+    let real = path::resolve(&path::join(cwd, text), world, path::Follow::Last).real;
+    world.scratch().iter().any(|scratch| path::under(&real, scratch)) || world.tracking(&real) == Tracking::Rebuildable
+}
+
+fn is_directory(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
+    let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
+    let resolved = path::resolve(&path::join(cwd, text), world, path::Follow::Last);
+    world.look(&resolved.real).kind == Kind::Directory
+        || world.project() == Some(resolved.real.as_str())
+        || world.home() == Some(resolved.real.as_str())
+        || world.temporary().contains(&resolved.real)
 }
 
 fn makes_links(invocation: &Invocation) -> bool {

@@ -6,9 +6,13 @@ use super::Invocation;
 use super::tasks::destroys_data;
 use crate::knowledge::schema::{Grammar, Role};
 use crate::observe::code;
+use crate::observe::program::builds::lies_outside;
+use crate::observe::program::recipe::is_changed;
+use crate::observe::program::scripts::script_file;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
+use crate::world::World;
 
 /// Words that take back what a database holds.
 const UNDOING: &[&str] = &[
@@ -125,87 +129,85 @@ const LOADING: &[&str] = &[
     "watchplugins",
 ];
 
-impl Runner<'_, '_> {
-    /// Judges the words behind the name of a task.
-    pub fn handed_on(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let of_project = [Mark::RunsProject, Mark::Test, Mark::Build, Mark::Lint];
-        let runs = |invocation: &Invocation, marks: &[Mark]| {
-            invocation.does.iter().any(|does| does.operation == Operation::Execute && does.marks.has_any(marks))
+/// Judges the words behind the name of a task.
+pub fn handed_on(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let of_project = [Mark::RunsProject, Mark::Test, Mark::Build, Mark::Lint];
+    let runs = |invocation: &Invocation, marks: &[Mark]| {
+        invocation.does.iter().any(|does| does.operation == Operation::Execute && does.marks.has_any(marks))
+    };
+    if !runs(invocation, &of_project) {
+        return;
+    }
+    let operands = invocation.args.operands.clone();
+    let task = operands.first().and_then(Field::exact).unwrap_or_default().to_owned();
+    let chooses = task.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| CHOOSING.contains(&word));
+    if runs(invocation, &[Mark::RunsProject]) && !chooses {
+        let values = invocation.args.given.iter().filter(|given| given.role == Role::Data);
+        let words = values.filter_map(|given| given.value.as_ref()).chain(&operands).map(|word| word.text.as_str());
+        if asks_to_destroy("", words) {
+            let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
+            executes.for_each(|does| does.marks.add(Mark::Destroys));
+        }
+    }
+    loaded_by_flags(runner, invocation, state);
+    let named = invocation.args.entry().is_some_and(|entry| entry.grammar == Some(Grammar::PackageScript));
+    let roles = invocation.roles.clone();
+    let tests = runs(invocation, &[Mark::Test]);
+    let is_handed = |role: &Role| *role == Role::Data || (tests && matches!(role, Role::Read | Role::Print));
+    let handed = operands.iter().zip(&roles).skip(usize::from(named)).filter(|(_, role)| is_handed(role));
+    let words: Vec<Field> = handed.map(|(word, _)| word.clone()).collect();
+    handed_files(runner, &words, invocation, state);
+}
+
+/// Values of flags that are a name that the tool knows, or a file that it loads.
+fn loaded_by_flags(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let given: Vec<(String, Field, Role)> = invocation
+        .args
+        .given
+        .iter()
+        .filter_map(|given| Some((given.name.clone(), given.value.clone()?, given.role)))
+        .collect();
+    for (flag, value, role) in given {
+        if value.text.trim_start().starts_with(['{', '[']) && value.text.contains('/') {
+            let name = &invocation.by.name;
+            runner.out.lower(Degree::Opaque, format!("the settings that `{flag}` gives to `{name}`"));
+        } else if matches!(role, Role::Data | Role::Read | Role::Print) {
+            loaded(runner, &flag, &value, invocation, state);
+        }
+    }
+}
+
+/// Files that the tool behind a script is told to load.
+fn handed_files(runner: &mut Runner<'_, '_>, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+    let mut before = "";
+    for word in words {
+        let (flag, value) = match word.text.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
+            Some((flag, value)) => (flag, value),
+            None => (std::mem::replace(&mut before, &word.text), word.text.as_str()),
         };
-        if !runs(invocation, &of_project) {
-            return;
-        }
-        let operands = invocation.args.operands.clone();
-        let task = operands.first().and_then(Field::exact).unwrap_or_default().to_owned();
-        let chooses = task.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| CHOOSING.contains(&word));
-        if runs(invocation, &[Mark::RunsProject]) && !chooses {
-            let values = invocation.args.given.iter().filter(|given| given.role == Role::Data);
-            let words = values.filter_map(|given| given.value.as_ref()).chain(&operands).map(|word| word.text.as_str());
-            if asks_to_destroy("", words) {
-                let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
-                executes.for_each(|does| does.marks.add(Mark::Destroys));
-            }
-        }
-        self.loaded_by_flags(invocation, state);
-        let named = invocation.args.entry().is_some_and(|entry| entry.grammar == Some(Grammar::PackageScript));
-        let roles = invocation.roles.clone();
-        let tests = runs(invocation, &[Mark::Test]);
-        let is_handed = |role: &Role| *role == Role::Data || (tests && matches!(role, Role::Read | Role::Print));
-        let handed = operands.iter().zip(&roles).skip(usize::from(named)).filter(|(_, role)| is_handed(role));
-        let words: Vec<Field> = handed.map(|(word, _)| word.clone()).collect();
-        self.handed_files(&words, invocation, state);
+        loaded(runner, flag, &word.with_text(value), invocation, state);
     }
+}
 
-    /// Values of flags that are a name that the tool knows, or a file that it loads.
-    fn loaded_by_flags(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let given: Vec<(String, Field, Role)> = invocation
-            .args
-            .given
-            .iter()
-            .filter_map(|given| Some((given.name.clone(), given.value.clone()?, given.role)))
-            .collect();
-        for (flag, value, role) in given {
-            if value.text.trim_start().starts_with(['{', '[']) && value.text.contains('/') {
-                let name = &invocation.by.name;
-                self.out.lower(Degree::Opaque, format!("the settings that `{flag}` gives to `{name}`"));
-            } else if matches!(role, Role::Data | Role::Read | Role::Print) {
-                self.loaded(&flag, &value, invocation, state);
-            }
-        }
+/// A file of others that is loaded, or one that was written before, is judged as the code it is.
+fn loaded(runner: &mut Runner<'_, '_>, flag: &str, value: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+    let text = value.text.as_str();
+    let is_file = (text.contains('/') || text.contains('.')) && !text.contains("://");
+    if text.starts_with('-') || !is_file || text.contains(char::is_whitespace) {
+        return;
     }
+    let loads = flag.starts_with('-') && LOADING.contains(&plain(flag).as_str());
+    let is_foreign = (loads || code::of_file(text).is_some()) && lies_outside(runner.out.world, value, invocation);
+    if is_foreign || (loads && is_of_session(runner.out.world, value, invocation, state)) {
+        script_file(runner, value, Role::Script, invocation, state);
+    }
+}
 
-    /// Files that the tool behind a script is told to load.
-    fn handed_files(&mut self, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
-        let mut before = "";
-        for word in words {
-            let (flag, value) = match word.text.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
-                Some((flag, value)) => (flag, value),
-                None => (std::mem::replace(&mut before, &word.text), word.text.as_str()),
-            };
-            self.loaded(flag, &word.with_text(value), invocation, state);
-        }
-    }
-
-    /// A file of others that is loaded, or one that was written before, is judged as the code it is.
-    fn loaded(&mut self, flag: &str, value: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-        let text = value.text.as_str();
-        let is_file = (text.contains('/') || text.contains('.')) && !text.contains("://");
-        if text.starts_with('-') || !is_file || text.contains(char::is_whitespace) {
-            return;
-        }
-        let loads = flag.starts_with('-') && LOADING.contains(&plain(flag).as_str());
-        let is_foreign = (loads || code::of_file(text).is_some()) && self.lies_outside(value, invocation);
-        if is_foreign || (loads && self.is_of_session(value, invocation, state)) {
-            self.script_file(value, Role::Script, invocation, state);
-        }
-    }
-
-    /// The file was written or changed since the project was trusted.
-    fn is_of_session(&self, field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
-        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return true };
-        let path = crate::path::lexical(&crate::path::join(cwd, text));
-        self.is_changed(&path, state)
-    }
+/// The file was written or changed since the project was trusted.
+fn is_of_session(world: &dyn World, field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
+    let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return true };
+    let path = crate::path::lexical(&crate::path::join(cwd, text));
+    is_changed(world, &path, state)
 }
 
 /// The words together ask a script of this name to destroy the data of an application.

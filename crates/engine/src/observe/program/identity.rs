@@ -7,156 +7,159 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibilit
 use super::WRAPPERS;
 use super::recipe::How;
 use crate::effect::{Effect, Part, Target};
-use crate::observe::observer::By;
+use crate::observe::observer::{By, Observer};
+use crate::observe::program::environments::{is_provided, program_of_environment};
+use crate::observe::program::invoke::invoke;
+use crate::observe::program::recipe::{executes_file, project_program, run_file};
+use crate::observe::program::tasks::console_input;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::world::Identity;
 
-impl Runner<'_, '_> {
-    pub fn unknown_program(&mut self, fields: &[Field], by: &By, input: Stream) -> Stream {
-        self.out.lower(Degree::Opaque, format!("which program `{}` is", by.name));
-        let origin = fields.iter().fold(input.origin, |all, field| all.and(field.origin));
-        let mut marks = Marks::default().with(Mark::Obfuscated);
-        if origin.download {
-            marks.add(Mark::RemoteCode);
-            self.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
-        }
-        self.out.unknown(Operation::Execute, by, marks);
-        Stream::unknown(origin)
+pub fn unknown_program(out: &mut Observer<'_>, fields: &[Field], by: &By, input: Stream) -> Stream {
+    out.lower(Degree::Opaque, format!("which program `{}` is", by.name));
+    let origin = fields.iter().fold(input.origin, |all, field| all.and(field.origin));
+    let mut marks = Marks::default().with(Mark::Obfuscated);
+    if origin.download {
+        marks.add(Mark::RemoteCode);
+        out.flow(FlowKind::DownloadToExecute, by.part, by.part);
     }
+    out.unknown(Operation::Execute, by, marks);
+    Stream::unknown(origin)
+}
 
-    /// A program by name or path: its identity first, then what it does.
-    pub fn program_named<'a>(
-        &mut self,
-        name: &str,
-        words: &[Field],
-        state: &mut State<'a>,
-        input: Stream,
-        part: Part,
-    ) -> Stream {
-        let by = By { name: crate::path::name(name).to_owned(), part };
-        if self.depth > WRAPPERS * 3 {
-            self.out.lower(Degree::Opaque, "programs that start programs, too deep to follow");
-            self.out.unknown(Operation::Execute, &by, Marks::default());
-            return Stream::default();
+/// A program by name or path: its identity first, then what it does.
+pub fn program_named<'a>(
+    runner: &mut Runner<'_, '_>,
+    name: &str,
+    words: &[Field],
+    state: &mut State<'a>,
+    input: Stream,
+    part: Part,
+) -> Stream {
+    let by = By { name: crate::path::name(name).to_owned(), part };
+    if runner.depth > WRAPPERS * 3 {
+        runner.out.lower(Degree::Opaque, "programs that start programs, too deep to follow");
+        runner.out.unknown(Operation::Execute, &by, Marks::default());
+        return Stream::default();
+    }
+    if name.contains("://") {
+        runner.out.lower(Degree::Opaque, format!("`{name}`, fetched and run"));
+        runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
+        return Stream::unknown(input.origin);
+    }
+    let identity = self::identity(runner.out, name, state);
+    let outer = std::mem::replace(&mut state.positional, super::scripts::positional(words));
+    let known = judge_identity(runner, identity, name, words, state, &input, &by);
+    state.positional = outer;
+    let Some(known) = known else {
+        // Wherever it lies, what only a person may do stays so.
+        if let Some(entry) = runner.out.knowledge.entry("doorward").filter(|_| by.name == "doorward") {
+            return invoke(runner, entry, words, state, input, by);
         }
-        if name.contains("://") {
-            self.out.lower(Degree::Opaque, format!("`{name}`, fetched and run"));
-            self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
-            return Stream::unknown(input.origin);
-        }
-        let identity = self.identity(name, state);
-        let outer = std::mem::replace(&mut state.positional, super::recipe::positional(words));
-        let known = self.judge_identity(identity, name, words, state, &input, &by);
-        state.positional = outer;
-        let Some(known) = known else {
-            // Wherever it lies, what only a person may do stays so.
-            if let Some(entry) = self.out.knowledge.entry("doorward").filter(|_| by.name == "doorward") {
-                return self.invoke(entry, words, state, input, by);
+        return Stream::unknown(input.origin);
+    };
+    // The keys of subcommands hold spaces; a program's name that does is another program.
+    match Some(&known).filter(|name| !name.contains(' ')).and_then(|name| runner.out.knowledge.entry(name)) {
+        Some(entry) => invoke(runner, entry, &written_out(&known, words), state, input, By { name: known, part }),
+        None => {
+            runner.out.lower(Degree::Unknown, format!("the program `{known}`"));
+            let mut effect = Effect::new(Operation::Execute, Target::Program(known.clone()));
+            effect.scope = doorward_vocabulary::Scope::Project;
+            effect.reach = doorward_vocabulary::Reach::Project;
+            effect.reversibility = Reversibility::Irreversible;
+            effect.marks = Marks::default().with(Mark::UnknownProgram);
+            if super::switches::is_unguarded_agent(words) {
+                effect.marks.add(Mark::UnguardedAgent);
             }
-            return Stream::unknown(input.origin);
-        };
-        // The keys of subcommands hold spaces; a program's name that does is another program.
-        match Some(&known).filter(|name| !name.contains(' ')).and_then(|name| self.out.knowledge.entry(name)) {
-            Some(entry) => self.invoke(entry, &written_out(&known, words), state, input, By { name: known, part }),
-            None => {
-                self.out.lower(Degree::Unknown, format!("the program `{known}`"));
-                let mut effect = Effect::new(Operation::Execute, Target::Program(known.clone()));
-                effect.scope = doorward_vocabulary::Scope::Project;
-                effect.reach = doorward_vocabulary::Reach::Project;
-                effect.reversibility = Reversibility::Irreversible;
-                effect.marks = Marks::default().with(Mark::UnknownProgram);
-                if super::switches::is_unguarded_agent(words) {
-                    effect.marks.add(Mark::UnguardedAgent);
-                }
-                effect.by = known;
-                effect.part = part;
-                self.out.effect(effect);
-                let origin = words.iter().fold(input.origin, |all, field| all.and(field.origin));
-                Stream::unknown(origin)
-            }
+            effect.by = known;
+            effect.part = part;
+            runner.out.effect(effect);
+            let origin = words.iter().fold(input.origin, |all, field| all.and(field.origin));
+            Stream::unknown(origin)
         }
     }
+}
 
-    pub fn identity(&mut self, name: &str, state: &State<'_>) -> Identity {
-        if !name.contains('/') {
-            if state.path_changed {
-                self.out.lower(Degree::Opaque, format!("which `{name}` runs after the search path was changed"));
-            }
-            if let Some(own) = self.program_of_environment(name, state) {
-                return self.identity(&own, state);
-            }
-            return self.out.world.program(name);
+pub fn identity(out: &mut Observer<'_>, name: &str, state: &State<'_>) -> Identity {
+    if !name.contains('/') {
+        if state.path_changed {
+            out.lower(Degree::Opaque, format!("which `{name}` runs after the search path was changed"));
         }
-        let Some(absolute) = (if name.starts_with('/') {
-            Some(name.to_owned())
-        } else {
-            state.cwd.as_deref().map(|cwd| crate::path::join(cwd, name))
-        }) else {
-            return Identity::Unlisted(name.to_owned());
-        };
-        let resolved = crate::path::resolve(&absolute, self.out.world, crate::path::Follow::Last);
-        let is_passed = ["/proc/", "/dev/"].iter().any(|directory| resolved.real.starts_with(directory));
-        if resolved.lost || is_passed {
-            return Identity::Unlisted(resolved.lexical);
+        if let Some(own) = program_of_environment(out.world, name, state) {
+            return identity(out, &own, state);
         }
-        if state.written.contains_key(&resolved.real) {
-            return Identity::Changed(resolved.real);
-        }
-        self.out.world.program(&resolved.real)
+        return out.world.program(name);
     }
+    let Some(absolute) = (if name.starts_with('/') {
+        Some(name.to_owned())
+    } else {
+        state.cwd.as_deref().map(|cwd| crate::path::join(cwd, name))
+    }) else {
+        return Identity::Unlisted(name.to_owned());
+    };
+    let resolved = crate::path::resolve(&absolute, out.world, crate::path::Follow::Last);
+    let is_passed = ["/proc/", "/dev/"].iter().any(|directory| resolved.real.starts_with(directory));
+    if resolved.lost || is_passed {
+        return Identity::Unlisted(resolved.lexical);
+    }
+    if state.written.contains_key(&resolved.real) {
+        return Identity::Changed(resolved.real);
+    }
+    out.world.program(&resolved.real)
+}
 
-    /// The name under which the program is known, or `None` if its identity settles what it is.
-    pub fn judge_identity(
-        &mut self,
-        identity: Identity,
-        name: &str,
-        words: &[Field],
-        state: &mut State<'_>,
-        input: &Stream,
-        by: &By,
-    ) -> Option<String> {
-        match identity {
-            Identity::Trusted(_) => Some(crate::path::name(name).to_owned()),
-            Identity::Project(path) => {
-                self.console_input(crate::path::name(&path), words, input, by);
-                self.project_program(&path, words, state, input, by, How::Itself);
-                None
+/// The name under which the program is known, or `None` if its identity settles what it is.
+pub fn judge_identity(
+    runner: &mut Runner<'_, '_>,
+    identity: Identity,
+    name: &str,
+    words: &[Field],
+    state: &mut State<'_>,
+    input: &Stream,
+    by: &By,
+) -> Option<String> {
+    match identity {
+        Identity::Trusted(_) => Some(crate::path::name(name).to_owned()),
+        Identity::Project(path) => {
+            console_input(runner.out, crate::path::name(&path), words, input, by);
+            project_program(runner, &path, words, state, input, by, How::Itself);
+            None
+        }
+        Identity::Changed(path) => {
+            run_file(runner, &path, state, input, by, Mark::ChangedBinary, How::Itself);
+            // It may still be what it is called, so the words are judged all the same.
+            runner.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
+        }
+        Identity::Exchanged(path) => {
+            runner
+                .out
+                .lower(Degree::Opaque, format!("what `{}` does since its bytes changed", crate::path::name(&path)));
+            executes_file(runner.out, &path, by, Marks::default().with(Mark::ExchangedBinary));
+            runner.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
+        }
+        Identity::Unlisted(path) => {
+            // Its bytes are nobody's promise, so it does not matter what they say now.
+            runner.out.lower(Degree::Opaque, format!("what `{}` does", crate::path::name(&path)));
+            executes_file(runner.out, &path, by, Marks::default().with(Mark::UnlistedBinary));
+            // Under the strict profile even `rm` may be on no list, and is judged as what it is all the same.
+            runner.out.world.settings().strict.then(|| crate::path::name(name).to_owned())
+        }
+        Identity::Missing if is_provided(runner.out, name, state) => Some(crate::path::name(name).to_owned()),
+        Identity::Missing => {
+            runner.out.lower(Degree::Unknown, format!("the program `{name}`, which is not installed"));
+            if let Some(cwd) = state.cwd.as_deref().filter(|_| name.contains('/')) {
+                // It may be there, and may be run, by then.
+                runner.out.note_run(&crate::path::lexical(&crate::path::join(cwd, name)));
             }
-            Identity::Changed(path) => {
-                self.run_file(&path, state, input, by, Mark::ChangedBinary, How::Itself);
-                // It may still be what it is called, so the words are judged all the same.
-                self.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
-            }
-            Identity::Exchanged(path) => {
-                self.out
-                    .lower(Degree::Opaque, format!("what `{}` does since its bytes changed", crate::path::name(&path)));
-                self.executes_file(&path, by, Marks::default().with(Mark::ExchangedBinary));
-                self.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
-            }
-            Identity::Unlisted(path) => {
-                // Its bytes are nobody's promise, so it does not matter what they say now.
-                self.out.lower(Degree::Opaque, format!("what `{}` does", crate::path::name(&path)));
-                self.executes_file(&path, by, Marks::default().with(Mark::UnlistedBinary));
-                // Under the strict profile even `rm` may be on no list, and is judged as what it is all the same.
-                self.out.world.settings().strict.then(|| crate::path::name(name).to_owned())
-            }
-            Identity::Missing if self.is_provided(name, state) => Some(crate::path::name(name).to_owned()),
-            Identity::Missing => {
-                self.out.lower(Degree::Unknown, format!("the program `{name}`, which is not installed"));
-                if let Some(cwd) = state.cwd.as_deref().filter(|_| name.contains('/')) {
-                    // It may be there, and may be run, by then.
-                    self.out.note_run(&crate::path::lexical(&crate::path::join(cwd, name)));
-                }
-                let mut effect = Effect::new(Operation::Execute, Target::Program(name.to_owned()));
-                effect.marks = Marks::default().with(Mark::UnknownProgram);
-                effect.part = by.part;
-                self.out.effect(effect);
-                // The agent's shell may find what we do not, so the words are judged all the same.
-                self.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
-            }
+            let mut effect = Effect::new(Operation::Execute, Target::Program(name.to_owned()));
+            effect.marks = Marks::default().with(Mark::UnknownProgram);
+            effect.part = by.part;
+            runner.out.effect(effect);
+            // The agent's shell may find what we do not, so the words are judged all the same.
+            runner.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
         }
     }
 }

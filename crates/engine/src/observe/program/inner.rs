@@ -2,98 +2,101 @@
 
 use std::rc::Rc;
 
-use doorward_vocabulary::{Mark, Marks, Operation, Reach};
+use doorward_vocabulary::Marks;
 
 use super::Invocation;
+use crate::observe::program::roles::shell_code;
+use crate::observe::program::run;
+use crate::observe::shell::code::runs_data;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::paths::is_plain_inside;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
 
-impl Runner<'_, '_> {
-    /// `fd -x command`: the found paths are put in place of `{}` or at the end.
-    pub fn placed_command(&mut self, mut words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
-        use crate::observe::shell::field::UNKNOWN;
-        use crate::observe::stream::Shape;
-        let cwd = invocation.cwd.as_deref();
-        let starts = invocation.args.operands.get(1..).unwrap_or_default();
-        let inside = starts.iter().all(|start| is_plain_inside(start, cwd, self.out.world))
-            && !invocation.args.has_any(&["--search-path", "-L", "--follow"]);
-        let found = Field {
-            text: UNKNOWN.to_string(),
-            dynamic: true,
-            many: true,
-            shape: if searches_secrets(invocation) || !inside { Shape::Any } else { Shape::ProjectPaths },
-            ..Field::default()
-        };
-        words.retain(|word| word.text != ";");
-        let mut placed = false;
-        for word in &mut words {
-            if word.text.starts_with("{") && word.text.ends_with("}") {
-                *word = Field { span: word.span, ..found.clone() };
-                placed = true;
-            }
+/// `fd -x command`: the found paths are put in place of `{}` or at the end.
+pub fn placed_command(
+    runner: &mut Runner<'_, '_>,
+    mut words: Vec<Field>,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
+    use crate::observe::shell::field::UNKNOWN;
+    use crate::observe::stream::Shape;
+    let cwd = invocation.cwd.as_deref();
+    let starts = invocation.args.operands.get(1..).unwrap_or_default();
+    let inside = starts.iter().all(|start| is_plain_inside(start, cwd, runner.out.world))
+        && !invocation.args.has_any(&["--search-path", "-L", "--follow"]);
+    let found = Field {
+        text: UNKNOWN.to_string(),
+        dynamic: true,
+        many: true,
+        shape: if searches_secrets(invocation) || !inside { Shape::Any } else { Shape::ProjectPaths },
+        ..Field::default()
+    };
+    words.retain(|word| word.text != ";");
+    let mut placed = false;
+    for word in &mut words {
+        if word.text.starts_with("{") && word.text.ends_with("}") {
+            *word = Field { span: word.span, ..found.clone() };
+            placed = true;
         }
-        if !placed {
-            words.push(found);
-        }
-        self.inner_command(words, invocation, state);
     }
+    if !placed {
+        words.push(found);
+    }
+    inner_command(runner, words, invocation, state);
+}
 
-    /// The words are a command of their own.
-    pub fn inner_command(&mut self, words: Vec<Field>, invocation: &mut Invocation, state: &mut State<'_>) {
-        let mut inner: State<'_> = state.clone();
-        inner.cwd = invocation.cwd.as_deref().map(Rc::from);
-        inner.functions = Rc::default();
-        for (name, value) in &invocation.environment {
-            inner.set(name, value.clone());
-            inner.export(name);
-        }
-        self.depth += 1;
-        let marks_at = self.out.effects.len();
-        let manner = std::mem::take(&mut self.manner);
-        let output = self.run(words, &mut inner, invocation.input.clone(), invocation.by.part);
-        self.manner = manner;
-        self.depth -= 1;
-        state.written = inner.written;
-        state.git = inner.git;
-        self.mark_since(marks_at, wrapper_marks(invocation));
-        invocation.output = output;
+/// The words are a command of their own.
+pub fn inner_command(
+    runner: &mut Runner<'_, '_>,
+    words: Vec<Field>,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
+    let mut inner: State<'_> = state.clone();
+    inner.cwd = invocation.cwd.as_deref().map(Rc::from);
+    inner.functions = Rc::default();
+    for (name, value) in &invocation.environment {
+        inner.set(name, value.clone());
+        inner.export(name);
     }
+    runner.depth += 1;
+    let manner = std::mem::take(&mut runner.manner);
+    let (output, mut caused) =
+        runner.collect(|runner| run(runner, words, &mut inner, invocation.input.clone(), invocation.by.part));
+    runner.manner = manner;
+    runner.depth -= 1;
+    state.written = inner.written;
+    state.git = inner.git;
+    caused.mark(wrapper_marks(invocation));
+    runner.out.write(caused);
+    invocation.output = output;
+}
 
-    /// A wrapper's marks (privileged, remote) hold for everything it starts.
-    pub fn mark_since(&mut self, at: usize, marks: Marks) {
-        for effect in self.out.effects.iter_mut().skip(at) {
-            effect.marks.union(marks);
-            if marks.has(Mark::Privileged) && effect.operation != Operation::Read {
-                effect.reach = effect.reach.max(Reach::Machine);
-            }
+pub fn inner_shell(runner: &mut Runner<'_, '_>, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+    let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
+    match texts {
+        Some(texts) => {
+            let (text, input, part) = (texts.join(" "), invocation.input.clone(), invocation.by.part);
+            let (output, mut caused) = runner.collect(|runner| runner.subshell_text(&text, state, input, part));
+            caused.mark(wrapper_marks(invocation));
+            runner.out.write(caused);
+            invocation.output = output;
         }
-    }
-
-    pub fn inner_shell(&mut self, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
-        let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
-        match texts {
-            Some(texts) => {
-                let at = self.out.effects.len();
-                let output = self.subshell_text(&texts.join(" "), state, invocation.input.clone(), invocation.by.part);
-                self.mark_since(at, wrapper_marks(invocation));
-                invocation.output = output;
-            }
-            None => {
-                let origin = words.iter().fold(Origin::default(), |all, field| all.and(field.origin));
-                self.runs_data(origin, &invocation.by.clone());
-            }
+        None => {
+            let origin = words.iter().fold(Origin::default(), |all, field| all.and(field.origin));
+            runs_data(runner.out, origin, &invocation.by.clone());
         }
     }
+}
 
-    /// A whole command line: the wrapper runs it and nothing else.
-    pub fn inner_line(&mut self, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-        let at = self.out.effects.len();
-        self.shell_code(field, invocation, state);
-        self.mark_since(at, wrapper_marks(invocation));
-    }
+/// A whole command line: the wrapper runs it and nothing else.
+pub fn inner_line(runner: &mut Runner<'_, '_>, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+    let ((), mut caused) = runner.collect(|runner| shell_code(runner, field, invocation, state));
+    caused.mark(wrapper_marks(invocation));
+    runner.out.write(caused);
 }
 
 /// What a wrapper says about everything it starts.

@@ -3,315 +3,324 @@
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
+use super::findings::Findings;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
+use crate::observe::caused::Caused;
 use crate::observe::connect::Exchange;
-use crate::observe::observer::By;
+use crate::observe::observer::{By, Observer};
+use crate::observe::program::builds::lies_outside;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::observe::touch::Touch;
+use crate::world::World;
 
-impl Runner<'_, '_> {
-    /// Printing the environment matters only if it holds something secret.
-    pub fn environment_dump(&mut self, does: &mut Does, invocation: &mut Invocation) {
-        let secret = self.environment_is_secret();
-        invocation.output.origin.environment = true;
-        if secret {
-            invocation.output.origin.secret = true;
-        } else {
-            does.marks.remove(Mark::EnvironmentDump);
-            does.sensitivity = doorward_vocabulary::Sensitivity::None;
+/// Printing the environment matters only if it holds something secret.
+pub fn environment_dump(world: &dyn World, does: &mut Does, invocation: &mut Invocation) {
+    let secret = environment_is_secret(world);
+    invocation.output.origin.environment = true;
+    if secret {
+        invocation.output.origin.secret = true;
+    } else {
+        does.marks.remove(Mark::EnvironmentDump);
+        does.sensitivity = doorward_vocabulary::Sensitivity::None;
+    }
+}
+
+/// The shell prints its variables, those of the environment among them.
+pub fn lists_environment(out: &mut Observer<'_>, by: &By) -> Stream {
+    let mut output = Stream::unknown(Origin { environment: true, ..Origin::default() });
+    if environment_is_secret(out.world) {
+        output.origin.secret = true;
+        let mut effect = Effect::new(Operation::Read, Target::Resource(by.name.clone()));
+        effect.marks.add(Mark::EnvironmentDump);
+        effect.by.clone_from(&by.name);
+        effect.part = by.part;
+        out.effect(effect);
+    }
+    output
+}
+
+fn environment_is_secret(world: &dyn World) -> bool {
+    world.environment_all().iter().any(|(name, value)| {
+        crate::observe::names::secret_variable(name) || crate::secret::holds(&format!("{name}={value}"))
+    })
+}
+
+/// What is known about the hosts that are named.
+pub fn host_marks(world: &dyn World, invocation: &Invocation) -> Marks {
+    let mut marks = Marks::default();
+    for (field, role) in invocation.args.operands.iter().zip(&invocation.roles) {
+        if *role == Role::Host {
+            marks.union(crate::network::host(field.known().unwrap_or_default(), world).marks);
         }
     }
+    marks
+}
 
-    /// The shell prints its variables, those of the environment among them.
-    pub fn lists_environment(&mut self, by: &By) -> Stream {
-        let mut output = Stream::unknown(Origin { environment: true, ..Origin::default() });
-        if self.environment_is_secret() {
-            output.origin.secret = true;
-            let mut effect = Effect::new(Operation::Read, Target::Resource(by.name.clone()));
-            effect.marks.add(Mark::EnvironmentDump);
-            effect.by.clone_from(&by.name);
-            effect.part = by.part;
-            self.out.effect(effect);
-        }
-        output
-    }
-
-    fn environment_is_secret(&self) -> bool {
-        self.out.world.environment_all().iter().any(|(name, value)| {
-            crate::observe::names::secret_variable(name) || crate::secret::holds(&format!("{name}={value}"))
+/// Every host that is named is this machine.
+pub fn asks_loopback_only(world: &dyn World, invocation: &Invocation) -> bool {
+    let mut hosts =
+        invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Host).peekable();
+    hosts.peek().is_some()
+        && hosts.all(|(field, _)| {
+            field.exact().is_some_and(|text| crate::network::host(text, world).marks.has(Mark::Loopback))
         })
-    }
+}
 
-    /// What is known about the hosts that are named.
-    pub fn host_marks(&self, invocation: &Invocation) -> Marks {
-        let mut marks = Marks::default();
-        for (field, role) in invocation.args.operands.iter().zip(&invocation.roles) {
-            if *role == Role::Host {
-                marks.union(crate::network::host(field.known().unwrap_or_default(), self.out.world).marks);
+/// Links that this call makes: the world does not know them when later words lead through them.
+pub fn note_links(out: &mut Observer<'_>, invocation: &Invocation) {
+    let with_roles = || invocation.args.operands.iter().zip(&invocation.roles);
+    let names: Vec<String> = with_roles()
+        .filter(|(_, role)| **role == Role::LinkSource)
+        .map(|(source, _)| crate::path::name(source.text.trim_end_matches('/')).to_owned())
+        .collect();
+    if names.is_empty() {
+        return;
+    }
+    let operands =
+        with_roles().filter(|(_, role)| !matches!(role, Role::LinkSource | Role::Data)).map(|(field, _)| field);
+    let flags = invocation.args.given.iter().filter(|given| given.role == Role::Into);
+    let mut places: Vec<&str> =
+        operands.chain(flags.filter_map(|given| given.value.as_ref())).map(|field| field.text.as_str()).collect();
+    if places.is_empty() {
+        places.push(".");
+    }
+    let Some(cwd) = invocation.cwd.as_deref() else { return };
+    for place in places {
+        let path = crate::path::lexical(&crate::path::join(cwd, place));
+        out.links.extend(names.iter().map(|name| crate::path::join(&path, name)));
+        let is_directory =
+            place == "." || place.ends_with('/') || out.world.look(&path).kind == crate::world::Kind::Directory;
+        if !is_directory {
+            out.links.push(path);
+        }
+    }
+}
+
+/// What `mktemp` prints: its template, in which the letters `X` stand for what nobody can foresee.
+pub fn made_by_mktemp(out: &mut Observer<'_>, invocation: &Invocation, state: &State<'_>) -> Option<String> {
+    let args = &invocation.args;
+    let plain = ["-d", "--directory", "-q", "--quiet", "-u", "--dry-run"];
+    if !args.unknown.is_empty() || args.given.iter().any(|given| !plain.contains(&given.name.as_str())) {
+        return None;
+    }
+    let path = match args.operands.as_slice() {
+        [] => {
+            let directory = match state.variables.get("TMPDIR") {
+                Some(variable) => variable.value.text.clone()?,
+                None => out.world.environment("TMPDIR").map_or_else(|| "/tmp".to_owned(), Into::into),
+            };
+            crate::path::join(&directory, "tmp.XXXXXXXXXX")
+        }
+        [template] => template.exact().filter(|text| text.contains("XXX"))?.to_owned(),
+        [_, ..] => return None,
+    };
+    if !args.has_any(&["-u", "--dry-run"]) {
+        let absolute = crate::path::join(invocation.cwd.as_deref()?, &path);
+        out.made.push(crate::path::resolve(&absolute, out.world, crate::path::Follow::Last).real);
+    }
+    Some(format!("{path}\n"))
+}
+
+/// doorward is named in something that does more than read.
+pub fn note_guard(caused: &mut Caused, invocation: &Invocation) {
+    const NAMES: &[&str] = &["doorward", "doorward.sock", "doorward.service"];
+    let names = |field: &Field| {
+        NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock")
+    };
+    if invocation.args.chain.first().is_some_and(|entry| entry.key == "doorward")
+        || !invocation.args.operands.iter().any(names)
+    {
+        return;
+    }
+    let stops = [Mark::ProcessSignal, Mark::ServiceChange, Mark::Listens];
+    for effect in caused.iter_mut() {
+        let acts = effect.marks.has_any(&stops)
+            || (effect.operation == Operation::Network
+                && invocation.args.operands.iter().any(|field| field.text.contains("/doorward.sock")))
+            || (effect.operation == Operation::Delete && effect.target.shown().contains("doorward.sock"));
+        let hidden = effect.target == Target::Unknown
+            && effect.operation != Operation::Read
+            && invocation.args.operands.iter().any(|field| field.text.contains("doorward.sock"));
+        if acts || hidden {
+            effect.marks.add(Mark::GuardStop);
+        }
+    }
+}
+
+/// Arguments that the tables take for data and that say more: files of arguments, plugins, databases elsewhere.
+pub fn telling_arguments(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return found };
+    let operands = &invocation.args.operands;
+    if let Some((degree, because)) = doubtful_argument(world, &program, invocation) {
+        found.doubt(degree, because);
+    }
+    match program.as_str() {
+        "npm" | "yarn" | "pnpm" | "bun" | "pip" | "poetry" | "composer" | "gem" | "bundle" | "conda" => {
+            if let Some(effect) = printed_credential(invocation) {
+                found.effect(effect);
             }
         }
-        marks
+        "gh" => found.extend(clone_flags(invocation)),
+        // `html:directory`, `xml:file`
+        "pytest" => {
+            let reports = invocation.args.given.iter().filter(|given| given.name == "--cov-report");
+            let places = reports
+                .filter_map(|given| given.value.as_ref())
+                .filter_map(|value| value.text.split_once(':').map(|(_, place)| value.with_text(place)))
+                .filter(|place| place.text.contains('/'));
+            places.for_each(|place| found.touch(Touch::Create, place));
+        }
+        "psql" | "pgcli" | "mysql" | "mariadb" | "mongosh" | "mongo" | "redis-cli" | "usql" | "pg_dump" => {
+            let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
+            let hosts = operands.iter().chain(values).filter_map(database_host);
+            hosts.for_each(|host| found.connect(host, Exchange::Fetch));
+        }
+        _ => {}
     }
+    found
+}
 
-    /// Every host that is named is this machine.
-    pub fn asks_loopback_only(&self, invocation: &Invocation) -> bool {
-        let mut hosts =
-            invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Host).peekable();
-        hosts.peek().is_some()
-            && hosts.all(|(field, _)| {
-                field.exact().is_some_and(|text| crate::network::host(text, self.out.world).marks.has(Mark::Loopback))
-            })
+/// An argument that means more to its program than the tables say, and why that cannot be followed.
+fn doubtful_argument(world: &dyn World, program: &str, invocation: &Invocation) -> Option<(Degree, String)> {
+    let (args, operands) = (&invocation.args, &invocation.args.operands);
+    match program {
+        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "java" | "mypy" | "ld" | "tsc"
+        | "swiftc" => {
+            let file = operands.iter().find(|field| field.text.starts_with('@') && field.text.len() > 1)?;
+            Some((Degree::Opaque, format!("the arguments in `{}`", file.shown())))
+        }
+        "identify" | "convert" | "magick" | "mogrify" | "compare" | "montage" | "composite" | "display" => {
+            let word = operands.iter().find(|field| is_more_than_an_image(&field.text))?;
+            Some((Degree::Opaque, format!("what `{}` makes of `{}`", invocation.by.name, word.shown())))
+        }
+        "flask" | "celery" => {
+            let values = ["-A", "--app"].iter().filter_map(|flag| args.value(flag));
+            let mut places = values.filter(|value| value.dynamic || value.text.contains('/'));
+            let place = places.find(|value| lies_outside(world, value, invocation))?;
+            Some((Degree::Opaque, format!("the code of `{}`, which is not the project's", place.shown())))
+        }
+        // A name that begins so is a command whose output is read.
+        "soxi" | "sox" | "play" => {
+            let word = operands.iter().find(|field| field.text.starts_with('|') || field.dynamic)?;
+            Some((Degree::Opaque, format!("what `{}` reads as `{}`", invocation.by.name, word.shown())))
+        }
+        "pandoc" => {
+            let is_script =
+                |value: &Field| value.text.split(['+', '-']).next().is_some_and(|name| name.ends_with(".lua"));
+            let forms = ["-f", "-r", "--from", "--read", "-t", "-w", "--to", "--write"];
+            let mut values = forms.iter().filter_map(|flag| args.value(flag));
+            let script = values.find(|value| value.dynamic || is_script(value))?;
+            Some((Degree::Opaque, format!("the code in `{}`", script.shown())))
+        }
+        "mvn" | "mvnw" => {
+            let goal = operands.iter().find(|field| field.text.matches(':').count() > 1)?;
+            Some((Degree::Unknown, format!("the plugin `{}`, which may be fetched", goal.shown())))
+        }
+        _ => None,
     }
+}
 
-    /// Links that this call makes: the world does not know them when later words lead through them.
-    pub fn note_links(&mut self, invocation: &Invocation) {
-        let with_roles = || invocation.args.operands.iter().zip(&invocation.roles);
-        let names: Vec<String> = with_roles()
-            .filter(|(_, role)| **role == Role::LinkSource)
-            .map(|(source, _)| crate::path::name(source.text.trim_end_matches('/')).to_owned())
-            .collect();
-        if names.is_empty() {
-            return;
-        }
-        let operands =
-            with_roles().filter(|(_, role)| !matches!(role, Role::LinkSource | Role::Data)).map(|(field, _)| field);
-        let flags = invocation.args.given.iter().filter(|given| given.role == Role::Into);
-        let mut places: Vec<&str> =
-            operands.chain(flags.filter_map(|given| given.value.as_ref())).map(|field| field.text.as_str()).collect();
-        if places.is_empty() {
-            places.push(".");
-        }
-        let Some(cwd) = invocation.cwd.as_deref() else { return };
-        for place in places {
-            let path = crate::path::lexical(&crate::path::join(cwd, place));
-            self.out.links.extend(names.iter().map(|name| crate::path::join(&path, name)));
-            let is_directory = place == "."
-                || place.ends_with('/')
-                || self.out.world.look(&path).kind == crate::world::Kind::Directory;
-            if !is_directory {
-                self.out.links.push(path);
-            }
+/// A package manager is asked for a credential of its settings.
+fn printed_credential(invocation: &Invocation) -> Option<Effect> {
+    const NAMES: &[&str] = &["_auth", "authtoken", "password", "http-basic", "pypi-token"];
+    let is_secret = |field: &Field| {
+        let lower = field.text.to_ascii_lowercase();
+        NAMES.iter().any(|word| lower.contains(word))
+    };
+    let asks = invocation.by.name.contains("config") && invocation.args.operands.iter().any(is_secret);
+    asks.then(|| {
+        let mut effect = Effect::new(Operation::Read, Target::Resource(invocation.by.name.clone()));
+        effect.sensitivity = doorward_vocabulary::Sensitivity::Credential;
+        effect.marks.add(Mark::SecretReturning);
+        effect.by.clone_from(&invocation.by.name);
+        effect.part = invocation.by.part;
+        effect
+    })
+}
+
+/// `gh repo clone x -- …`: what stands behind goes to `git clone`.
+fn clone_flags(invocation: &Invocation) -> Findings {
+    const PLAIN: &[&str] = &[
+        "--depth",
+        "--branch",
+        "-b",
+        "--single-branch",
+        "--no-single-branch",
+        "-q",
+        "--quiet",
+        "--no-tags",
+        "--filter",
+        "--sparse",
+        "--recursive",
+        "--recurse-submodules",
+        "--bare",
+        "--mirror",
+        "-v",
+        "--progress",
+    ];
+    let mut found = Findings::default();
+    let args = &invocation.args;
+    if !args.ended || args.entry().is_none_or(|entry| &*entry.key != "gh repo clone") {
+        return found;
+    }
+    let flags = args.operands.iter().skip(args.ended_at).filter(|field| field.text.starts_with('-') || field.dynamic);
+    for flag in flags {
+        if !PLAIN.contains(&flag.text.split('=').next().unwrap_or_default()) {
+            found.doubt(Degree::Opaque, format!("the flag `{}` given to `git clone`", flag.shown()));
         }
     }
+    found
+}
 
-    /// What `mktemp` prints: its template, in which the letters `X` stand for what nobody can foresee.
-    pub fn made_by_mktemp(&mut self, invocation: &Invocation, state: &State<'_>) -> Option<String> {
-        let args = &invocation.args;
-        let plain = ["-d", "--directory", "-q", "--quiet", "-u", "--dry-run"];
-        if !args.unknown.is_empty() || args.given.iter().any(|given| !plain.contains(&given.name.as_str())) {
-            return None;
-        }
-        let path = match args.operands.as_slice() {
-            [] => {
-                let directory = match state.variables.get("TMPDIR") {
-                    Some(variable) => variable.value.text.clone()?,
-                    None => self.out.world.environment("TMPDIR").map_or_else(|| "/tmp".to_owned(), Into::into),
-                };
-                crate::path::join(&directory, "tmp.XXXXXXXXXX")
-            }
-            [template] => template.exact().filter(|text| text.contains("XXX"))?.to_owned(),
-            [_, ..] => return None,
-        };
-        if !args.has_any(&["-u", "--dry-run"]) {
-            let absolute = crate::path::join(invocation.cwd.as_deref()?, &path);
-            self.out.made.push(crate::path::resolve(&absolute, self.out.world, crate::path::Follow::Last).real);
-        }
-        Some(format!("{path}\n"))
+/// A search that picks its files by the names of secrets.
+pub fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    const FLAGS: &[&str] = &["-g", "--glob", "--iglob", "--include", "-G", "--file-search-regex"];
+    let searches = invocation
+        .args
+        .chain
+        .first()
+        .is_some_and(|entry| matches!(&*entry.key, "rg" | "grep" | "ag" | "ack" | "ugrep"));
+    if !searches || invocation.args.has_any(&["--files", "-l", "--files-with-matches"]) {
+        return found;
     }
-
-    /// doorward is named in something that does more than read.
-    pub fn note_guard(&mut self, at: usize, invocation: &Invocation) {
-        const NAMES: &[&str] = &["doorward", "doorward.sock", "doorward.service"];
-        let names = |field: &Field| {
-            NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock")
-        };
-        if invocation.args.chain.first().is_some_and(|entry| entry.key == "doorward")
-            || !invocation.args.operands.iter().any(names)
+    let picks = invocation.args.given.iter().filter(|given| FLAGS.contains(&given.name.as_str()));
+    let cwd = invocation.cwd.as_deref().unwrap_or("/");
+    for value in picks.filter_map(|given| given.value.as_ref()) {
+        let name = crate::path::name(&value.text);
+        let is_all = name.chars().all(|letter| matches!(letter, '*' | '?' | '.')) && !name.starts_with('.');
+        let is_barred = value.text.starts_with('!') || is_all;
+        if crate::observe::wild::picks_sensitive(&value.text, cwd, world)
+            || (!is_barred && crate::observe::wild::may_pick_sensitive(&value.text, world))
         {
-            return;
-        }
-        let stops = [Mark::ProcessSignal, Mark::ServiceChange, Mark::Listens];
-        for effect in self.out.effects.iter_mut().skip(at) {
-            let acts = effect.marks.has_any(&stops)
-                || (effect.operation == Operation::Network
-                    && invocation.args.operands.iter().any(|field| field.text.contains("/doorward.sock")))
-                || (effect.operation == Operation::Delete && effect.target.shown().contains("doorward.sock"));
-            let hidden = effect.target == Target::Unknown
-                && effect.operation != Operation::Read
-                && invocation.args.operands.iter().any(|field| field.text.contains("doorward.sock"));
-            if acts || hidden {
-                effect.marks.add(Mark::GuardStop);
-            }
+            found.doubt(Degree::Opaque, format!("the wildcard `{}` may match something sensitive", value.shown()));
         }
     }
+    found
+}
 
-    /// Arguments that the tables take for data and that say more: files of arguments, plugins, databases elsewhere.
-    pub fn note_arguments(&mut self, invocation: &Invocation) {
-        let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
-        let operands = &invocation.args.operands;
-        match program.as_str() {
-            "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "java" | "mypy" | "ld" | "tsc"
-            | "swiftc" => {
-                if let Some(file) = operands.iter().find(|field| field.text.starts_with('@') && field.text.len() > 1) {
-                    self.out.lower(Degree::Opaque, format!("the arguments in `{}`", file.shown()));
-                }
-            }
-            "identify" | "convert" | "magick" | "mogrify" | "compare" | "montage" | "composite" | "display" => {
-                if let Some(word) = operands.iter().find(|field| is_more_than_an_image(&field.text)) {
-                    self.out
-                        .lower(Degree::Opaque, format!("what `{}` makes of `{}`", invocation.by.name, word.shown()));
-                }
-            }
-            "flask" | "celery" => {
-                let values = ["-A", "--app"].iter().filter_map(|flag| invocation.args.value(flag));
-                let mut places = values.filter(|value| value.dynamic || value.text.contains('/'));
-                if let Some(place) = places.find(|value| self.lies_outside(value, invocation)) {
-                    self.out
-                        .lower(Degree::Opaque, format!("the code of `{}`, which is not the project's", place.shown()));
-                }
-            }
-            // A name that begins so is a command whose output is read.
-            "soxi" | "sox" | "play" => {
-                if let Some(word) = operands.iter().find(|field| field.text.starts_with('|') || field.dynamic) {
-                    self.out
-                        .lower(Degree::Opaque, format!("what `{}` reads as `{}`", invocation.by.name, word.shown()));
-                }
-            }
-            "pandoc" => {
-                let is_script =
-                    |value: &Field| value.text.split(['+', '-']).next().is_some_and(|name| name.ends_with(".lua"));
-                let forms = ["-f", "-r", "--from", "--read", "-t", "-w", "--to", "--write"];
-                let mut values = forms.iter().filter_map(|flag| invocation.args.value(flag));
-                if let Some(script) = values.find(|value| value.dynamic || is_script(value)) {
-                    self.out.lower(Degree::Opaque, format!("the code in `{}`", script.shown()));
-                }
-            }
-            "mvn" | "mvnw" => {
-                if let Some(goal) = operands.iter().find(|field| field.text.matches(':').count() > 1) {
-                    self.out.lower(Degree::Unknown, format!("the plugin `{}`, which may be fetched", goal.shown()));
-                }
-            }
-            "npm" | "yarn" | "pnpm" | "bun" | "pip" | "poetry" | "composer" | "gem" | "bundle" | "conda" => {
-                let asks = invocation.by.name.contains("config");
-                let secret = |field: &Field| {
-                    let lower = field.text.to_ascii_lowercase();
-                    ["_auth", "authtoken", "password", "http-basic", "pypi-token"]
-                        .iter()
-                        .any(|word| lower.contains(word))
-                };
-                if asks && operands.iter().any(secret) {
-                    let mut effect = Effect::new(Operation::Read, Target::Resource(invocation.by.name.clone()));
-                    effect.sensitivity = doorward_vocabulary::Sensitivity::Credential;
-                    effect.marks.add(Mark::SecretReturning);
-                    effect.by.clone_from(&invocation.by.name);
-                    effect.part = invocation.by.part;
-                    self.out.effect(effect);
-                }
-            }
-            "gh" => self.note_clone_flags(invocation),
-            // `html:directory`, `xml:file`
-            "pytest" => {
-                let reports = invocation.args.given.iter().filter(|given| given.name == "--cov-report");
-                let places: Vec<Field> = reports
-                    .filter_map(|given| given.value.as_ref())
-                    .filter_map(|value| value.text.split_once(':').map(|(_, place)| value.with_text(place)))
-                    .filter(|place| place.text.contains('/'))
-                    .collect();
-                for place in places {
-                    self.out.touch(Touch::Create, &place, invocation.cwd.as_deref(), &invocation.by);
-                }
-            }
-            "psql" | "pgcli" | "mysql" | "mariadb" | "mongosh" | "mongo" | "redis-cli" | "usql" | "pg_dump" => {
-                let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
-                let hosts: Vec<Field> = operands.iter().chain(values).filter_map(database_host).collect();
-                for host in hosts {
-                    self.out.connect_host(&host, Exchange::Fetch, &invocation.by);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// `gh repo clone x -- …`: what stands behind goes to `git clone`.
-    fn note_clone_flags(&mut self, invocation: &Invocation) {
-        const PLAIN: &[&str] = &[
-            "--depth",
-            "--branch",
-            "-b",
-            "--single-branch",
-            "--no-single-branch",
-            "-q",
-            "--quiet",
-            "--no-tags",
-            "--filter",
-            "--sparse",
-            "--recursive",
-            "--recurse-submodules",
-            "--bare",
-            "--mirror",
-            "-v",
-            "--progress",
-        ];
-        let args = &invocation.args;
-        if !args.ended || args.entry().is_none_or(|entry| &*entry.key != "gh repo clone") {
-            return;
-        }
-        let flags =
-            args.operands.iter().skip(args.ended_at).filter(|field| field.text.starts_with('-') || field.dynamic);
-        for flag in flags {
-            if !PLAIN.contains(&flag.text.split('=').next().unwrap_or_default()) {
-                self.out.lower(Degree::Opaque, format!("the flag `{}` given to `git clone`", flag.shown()));
-            }
-        }
-    }
-
-    /// A search that picks its files by the names of secrets.
-    pub fn note_picks(&mut self, invocation: &Invocation) {
-        const FLAGS: &[&str] = &["-g", "--glob", "--iglob", "--include", "-G", "--file-search-regex"];
-        let searches = invocation
+/// Searching a list of the environment for secrets.
+pub fn hunted_secrets(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
+    let hunts = invocation.input.origin.environment
+        && invocation
             .args
-            .chain
-            .first()
-            .is_some_and(|entry| matches!(&*entry.key, "rg" | "grep" | "ag" | "ack" | "ugrep"));
-        if !searches || invocation.args.has_any(&["--files", "-l", "--files-with-matches"]) {
-            return;
-        }
-        let picks = invocation.args.given.iter().filter(|given| FLAGS.contains(&given.name.as_str()));
-        let cwd = invocation.cwd.as_deref().unwrap_or("/");
-        for value in picks.filter_map(|given| given.value.as_ref()) {
-            let name = crate::path::name(&value.text);
-            let is_all = name.chars().all(|letter| matches!(letter, '*' | '?' | '.')) && !name.starts_with('.');
-            let is_barred = value.text.starts_with('!') || is_all;
-            if crate::observe::wild::picks_sensitive(&value.text, cwd, self.out.world)
-                || (!is_barred && crate::observe::wild::may_pick_sensitive(&value.text, self.out.world))
-            {
-                self.out
-                    .lower(Degree::Opaque, format!("the wildcard `{}` may match something sensitive", value.shown()));
-            }
-        }
+            .operands
+            .iter()
+            .any(|field| WORDS.iter().any(|word| field.text.to_ascii_lowercase().contains(word)));
+    if hunts {
+        let mut effect = Effect::new(Operation::Read, Target::Resource("secrets in the environment".into()));
+        effect.marks.add(Mark::SecretReturning);
+        effect.by.clone_from(&invocation.by.name);
+        effect.part = invocation.by.part;
+        found.effect(effect);
     }
-
-    /// Searching a list of the environment for secrets.
-    pub fn note_hunting(&mut self, invocation: &Invocation) {
-        const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
-        let hunts = invocation.input.origin.environment
-            && invocation
-                .args
-                .operands
-                .iter()
-                .any(|field| WORDS.iter().any(|word| field.text.to_ascii_lowercase().contains(word)));
-        if hunts {
-            let mut effect = Effect::new(Operation::Read, Target::Resource("secrets in the environment".into()));
-            effect.marks.add(Mark::SecretReturning);
-            effect.by.clone_from(&invocation.by.name);
-            effect.part = invocation.by.part;
-            self.out.effect(effect);
-        }
-    }
+    found
 }
 
 /// What `printf` prints, if its format is plain text or a single `%s`.

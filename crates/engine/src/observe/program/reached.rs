@@ -3,38 +3,39 @@
 use doorward_vocabulary::{Degree, Mark};
 
 use super::Invocation;
+use super::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::world::World;
 
 /// Headers by which a server is told to take a request for one with another method.
 const METHOD_HEADERS: &[&str] = &["x-http-method-override", "x-http-method", "x-method-override"];
 
-impl Runner<'_, '_> {
-    /// `-H 'X-HTTP-Method-Override: DELETE'` deletes, `--inspect=0.0.0.0` lets everybody run code here.
-    pub fn note_reached(&mut self, invocation: &Invocation) {
-        let name = &invocation.by.name;
-        for given in &invocation.args.given {
-            let Some(value) = &given.value else { continue };
-            let flag = given.name.as_str();
-            if matches!(flag, "-H" | "--header") && names_a_method(value) {
-                self.out.lower(Degree::Unknown, format!("a header of `{name}` that changes what the request does"));
-            }
-            if flag.starts_with("--inspect") && !self.listens_here_only(value) {
-                self.out.lower(Degree::Unknown, format!("who can reach the debugger of `{name}`"));
-            }
+/// `-H 'X-HTTP-Method-Override: DELETE'` deletes, `--inspect=0.0.0.0` lets everybody run code here.
+pub fn reaching_values(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let name = &invocation.by.name;
+    for given in &invocation.args.given {
+        let Some(value) = &given.value else { continue };
+        let flag = given.name.as_str();
+        if matches!(flag, "-H" | "--header") && names_a_method(value) {
+            found.doubt(Degree::Unknown, format!("a header of `{name}` that changes what the request does"));
+        }
+        if flag.starts_with("--inspect") && !listens_here_only(world, value) {
+            found.doubt(Degree::Unknown, format!("who can reach the debugger of `{name}`"));
         }
     }
+    found
+}
 
-    /// A port alone, or an address of this machine before it.
-    fn listens_here_only(&self, value: &Field) -> bool {
-        let Some(text) = value.exact() else { return false };
-        let is_port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let host = match text.rsplit_once(':') {
-            Some((host, port)) if is_port(port) => host,
-            Some(_) | None => text,
-        };
-        is_port(text) || crate::network::host(host, self.out.world).marks.has(Mark::Loopback)
-    }
+/// A port alone, or an address of this machine before it.
+fn listens_here_only(world: &dyn World, value: &Field) -> bool {
+    let Some(text) = value.exact() else { return false };
+    let is_port = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let host = match text.rsplit_once(':') {
+        Some((host, port)) if is_port(port) => host,
+        Some(_) | None => text,
+    };
+    is_port(text) || crate::network::host(host, world).marks.has(Mark::Loopback)
 }
 
 /// What stands before the colon, as far as it can be read.

@@ -1,11 +1,12 @@
 //! Programs that put something in the place of a device such as `/dev/null`, where others only write into it.
 
 use super::Invocation;
+use super::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::touch::Touch;
 use crate::path::{self, Follow};
 use crate::place;
+use crate::world::World;
 
 /// These exchange the name that comes last: nothing flows into what was there.
 const REPLACING: &[&str] = &["mv", "ln", "link", "install", "rsync", "rename", "mount", "exch"];
@@ -34,30 +35,28 @@ const COPIES_INTO: &[&str] = &[
     "-X",
 ];
 
-impl Runner<'_, '_> {
-    /// A device that swallows data is gone for every program of the machine once something else lies there.
-    pub(super) fn note_sinks(&mut self, invocation: &Invocation) {
-        let operands = &invocation.args.operands;
-        let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
-        let is_copy = program == "cp" && invocation.args.given.iter().any(|given| !is_tame(&given.name));
-        let last = match operands.as_slice() {
-            [_, .., last] if is_copy || REPLACING.contains(&program.as_str()) => Some(last),
-            _ => None,
-        };
-        let every = operands.iter().filter(|_| MAKING.contains(&program.as_str()));
-        for field in last.into_iter().chain(every) {
-            self.displaces_sink(field, invocation);
-        }
+/// A device that swallows data is gone for every program of the machine once something else lies there.
+pub(super) fn displaced_sinks(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let operands = &invocation.args.operands;
+    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return found };
+    let is_copy = program == "cp" && invocation.args.given.iter().any(|given| !is_tame(&given.name));
+    let last = match operands.as_slice() {
+        [_, .., last] if is_copy || REPLACING.contains(&program.as_str()) => Some(last),
+        _ => None,
+    };
+    let every = operands.iter().filter(|_| MAKING.contains(&program.as_str()));
+    for field in last.into_iter().chain(every).filter(|field| displaces_sink(world, field, invocation)) {
+        found.touch(Touch::Delete, field.clone());
     }
+    found
+}
 
-    /// The name is taken away from the device behind it, if there is one.
-    pub fn displaces_sink(&mut self, field: &Field, invocation: &Invocation) {
-        let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return };
-        let resolved = path::resolve(&path::join(cwd, text), self.out.world, Follow::NotLast);
-        if place::is_harmless_device(&resolved.real) {
-            self.plain(Touch::Delete, field, invocation);
-        }
-    }
+/// The name is taken away from the device behind it, if there is one.
+pub fn displaces_sink(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
+    let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
+    let resolved = path::resolve(&path::join(cwd, text), world, Follow::NotLast);
+    place::is_harmless_device(&resolved.real)
 }
 
 fn is_tame(flag: &str) -> bool {

@@ -1,16 +1,19 @@
 //! Commands that go through whole trees or lists of files: which files they show, read from their flags.
 
+use doorward_vocabulary::Mark;
+
 use super::Invocation;
 use super::args::Args;
+use crate::observe::expanded::expanded_names;
+use crate::observe::observer::Observer;
+use crate::observe::program::grammar::find_listed::told_by_searches;
 use crate::observe::required::Required;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::stream::Shape;
 use crate::observe::touch::Touch;
 use crate::observe::wild::matches_any;
 use crate::path;
 use crate::world::{Content, Tracking};
-use doorward_vocabulary::Mark;
 
 /// Which files come out of a tree.
 #[derive(Clone, Debug, Default)]
@@ -83,27 +86,25 @@ const NAMES: &[&str] = &[
     "--list-file-types",
 ];
 
-impl Runner<'_, '_> {
-    /// Reads by their own names the secrets and the files of rules that a command shows along with a tree or a list of files.
-    pub fn sweep(&mut self, touch: Touch, field: &Field, real: Option<&str>, invocation: &Invocation) -> bool {
-        if !matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload) {
-            return false;
-        }
-        let by = &invocation.by;
-        if field.dynamic {
-            let is_listed = matches!(field.shape, Shape::ProjectPaths | Shape::ProjectNames | Shape::Below);
-            let Some(sweep) = of_list(invocation).filter(|_| is_listed) else { return false };
-            let told = self.told_by_searches();
-            return self.out.touch_told(&told, &sweep, by);
-        }
-        let Some(sweep) = of_tree(touch, invocation) else { return false };
-        let roots = match (real, invocation.cwd.as_deref()) {
-            (Some(real), _) => vec![real.to_owned()],
-            (None, Some(cwd)) if field.glob => self.out.expanded_names(&path::join(cwd, &field.text)),
-            (None, _) => Vec::new(),
-        };
-        roots.iter().fold(false, |any, root| self.out.touch_told_below(root, &sweep, by) | any)
+/// Reads by their own names the secrets and the files of rules that a command shows along with a tree or a list of files.
+pub fn sweep(out: &mut Observer<'_>, touch: Touch, field: &Field, real: Option<&str>, invocation: &Invocation) -> bool {
+    if !matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload) {
+        return false;
     }
+    let by = &invocation.by;
+    if field.dynamic {
+        let is_listed = matches!(field.shape, Shape::ProjectPaths | Shape::ProjectNames | Shape::Below);
+        let Some(sweep) = of_list(invocation).filter(|_| is_listed) else { return false };
+        let told = told_by_searches(out);
+        return out.touch_told(&told, &sweep, by);
+    }
+    let Some(sweep) = of_tree(touch, invocation) else { return false };
+    let roots = match (real, invocation.cwd.as_deref()) {
+        (Some(real), _) => vec![real.to_owned()],
+        (None, Some(cwd)) if field.glob => expanded_names(out.world, &path::join(cwd, &field.text)),
+        (None, _) => Vec::new(),
+    };
+    roots.iter().fold(false, |any, root| out.touch_told_below(root, &sweep, by) | any)
 }
 
 impl Sweep {

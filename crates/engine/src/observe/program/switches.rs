@@ -4,8 +4,9 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
+use crate::observe::caused::Caused;
+use crate::observe::observer::Observer;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 
 /// Programs that keep settings about the certificates they check.
 const KEEPERS: &[&str] = &[
@@ -99,33 +100,31 @@ const UNMISTAKABLE: &[&str] = &[
     "--trust-all-tools",
 ];
 
-impl Runner<'_, '_> {
-    /// Marks what the call did since `at` if one of its words switches a protection off.
-    pub fn note_switches(&mut self, at: usize, invocation: &Invocation) {
-        let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
-        let words = words(invocation);
-        let mut marks = Marks::default();
-        if KEEPERS.contains(&program.as_str()) && holds(&words, WEAKENING) {
-            marks.add(Mark::TlsWeakened);
-        }
-        if program == "codex" && holds(&words, UNGUARDING) {
-            marks.add(Mark::UnguardedAgent);
-        }
-        if starts_agent_package(&words) {
-            marks.add(Mark::UnguardedAgent);
-        }
-        if marks.is_empty() {
-            return;
-        }
-        if self.out.effects.len() == at {
-            let mut effect = Effect::new(Operation::Mutate, Target::Program(program));
-            (effect.scope, effect.reach) = (Scope::OtherRepo, Reach::Machine);
-            effect.reversibility = Reversibility::Irreversible;
-            effect.part = invocation.by.part;
-            self.out.effect(effect);
-        }
-        self.mark_since(at, marks);
+/// Marks what the program did if one of its words switches a protection off.
+pub fn note_switches(out: &mut Observer<'_>, caused: &mut Caused, invocation: &Invocation) {
+    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
+    let words = words(invocation);
+    let mut marks = Marks::default();
+    if KEEPERS.contains(&program.as_str()) && holds(&words, WEAKENING) {
+        marks.add(Mark::TlsWeakened);
     }
+    if program == "codex" && holds(&words, UNGUARDING) {
+        marks.add(Mark::UnguardedAgent);
+    }
+    if starts_agent_package(&words) {
+        marks.add(Mark::UnguardedAgent);
+    }
+    if marks.is_empty() {
+        return;
+    }
+    if caused.is_empty() {
+        let mut effect = Effect::new(Operation::Mutate, Target::Program(program));
+        (effect.scope, effect.reach) = (Scope::OtherRepo, Reach::Machine);
+        effect.reversibility = Reversibility::Irreversible;
+        effect.part = invocation.by.part;
+        *caused = out.collect(|out| out.effect(effect)).1;
+    }
+    caused.mark(marks);
 }
 
 /// A program that nobody has described is started with a flag that only agents have.

@@ -10,48 +10,46 @@ use super::simple::declares;
 use super::state::State;
 use crate::observe::stream::{Origin, Stream};
 
-impl Runner<'_, '_> {
-    /// The arrays that a declaration sets, with what they hold. Their names become words of the declaration.
-    pub fn declared_arrays<'a>(
-        &mut self,
-        simple: &'a Simple,
-        fields: &mut Vec<Field>,
-        state: &mut State<'a>,
-    ) -> Vec<(&'a str, Stream)> {
-        let mut arrays = Vec::new();
-        let named = |text: &Field| text.text.starts_with('-') && text.text.contains('A');
-        let keyed = fields.iter().any(named);
-        for assignment in &simple.assignments {
-            if !is_declared(assignment, simple, fields) {
-                continue;
-            }
-            if keyed {
-                Rc::make_mut(&mut state.keyed).insert(assignment.name.clone());
-            }
-            let origin = self.elements(&assignment.value, keyed, state);
-            fields.push(Field::literal(assignment.name.clone(), assignment.span));
-            arrays.push((assignment.name.as_str(), Stream::unknown(origin)));
+/// The arrays that a declaration sets, with what they hold. Their names become words of the declaration.
+pub fn declared_arrays<'a>(
+    runner: &mut Runner<'_, '_>,
+    simple: &'a Simple,
+    fields: &mut Vec<Field>,
+    state: &mut State<'a>,
+) -> Vec<(&'a str, Stream)> {
+    let mut arrays = Vec::new();
+    let named = |text: &Field| text.text.starts_with('-') && text.text.contains('A');
+    let keyed = fields.iter().any(named);
+    for assignment in &simple.assignments {
+        if !is_declared(assignment, simple, fields) {
+            continue;
         }
-        arrays
+        if keyed {
+            Rc::make_mut(&mut state.keyed).insert(assignment.name.clone());
+        }
+        let origin = elements(runner, &assignment.value, keyed, state);
+        fields.push(Field::literal(assignment.name.clone(), assignment.span));
+        arrays.push((assignment.name.as_str(), Stream::unknown(origin)));
     }
+    arrays
+}
 
-    /// The elements of an array for their effects; only names are no arithmetic.
-    fn elements<'a>(&mut self, value: &'a Value, keyed: bool, state: &mut State<'a>) -> Origin {
-        let Value::Array(elements) = value else { return Origin::default() };
-        if !keyed {
-            return self.value(value, state).origin;
-        }
-        let mut origin = Origin::default();
-        for element in elements {
-            if let Some(subscript) = &element.subscript {
-                self.text(subscript, state);
-            }
-            for field in self.expand(&element.value, state) {
-                origin = origin.and(field.origin);
-            }
-        }
-        origin
+/// The elements of an array for their effects; only names are no arithmetic.
+fn elements<'a>(runner: &mut Runner<'_, '_>, value: &'a Value, keyed: bool, state: &mut State<'a>) -> Origin {
+    let Value::Array(elements) = value else { return Origin::default() };
+    if !keyed {
+        return runner.value(value, state).origin;
     }
+    let mut origin = Origin::default();
+    for element in elements {
+        if let Some(subscript) = &element.subscript {
+            runner.text(subscript, state);
+        }
+        for field in runner.expand(&element.value, state) {
+            origin = origin.and(field.origin);
+        }
+    }
+    origin
 }
 
 /// The array stands behind the word that declares it, so it is no variable for a program.

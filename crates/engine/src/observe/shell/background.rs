@@ -7,11 +7,9 @@ use super::field::Field;
 use super::run::Runner;
 use super::state::State;
 
-impl Runner<'_, '_> {
-    pub fn note_background(&mut self, statement: &Statement) {
-        if self.calling.iter().any(|name| calls(statement, name)) {
-            self.out.call_mark(Mark::ForkBomb);
-        }
+pub fn note_background(runner: &mut Runner<'_, '_>, statement: &Statement) {
+    if runner.calling.iter().any(|name| calls(statement, name)) {
+        runner.out.call_mark(Mark::ForkBomb);
     }
 }
 

@@ -9,9 +9,18 @@ use super::field::Field;
 use super::run::Runner;
 use super::state::State;
 use crate::knowledge::schema::Role;
-use crate::observe::observer::By;
-use crate::observe::program::Invocation;
+use crate::observe::observer::{By, Observer};
 use crate::observe::program::args::Args;
+use crate::observe::program::environments::activated;
+use crate::observe::program::notes::lists_environment;
+use crate::observe::program::scripts::script_file;
+use crate::observe::program::{Invocation, run};
+use crate::observe::shell::code::runs_data;
+use crate::observe::shell::directory::change_directory;
+use crate::observe::shell::evaluate::{evaluates, reads_as_number};
+use crate::observe::shell::exports::{assign, export, hides_history};
+use crate::observe::shell::variables::{let_builtin, printf_variable, read, wait};
+use crate::observe::shell::zsh::note_numbers;
 use crate::observe::stream::{Origin, Stream};
 
 fn is_cluster_with_x(word: &str) -> bool {
@@ -70,32 +79,32 @@ impl Runner<'_, '_> {
                 }
                 Some(Stream::default())
             }
-            "cd" | "pushd" | "popd" => self.change_directory(name, words, state),
+            "cd" | "pushd" | "popd" => change_directory(self, name, words, state),
             "pwd" => Some(state.cwd.as_deref().map_or_else(Stream::default, |cwd| Stream::known(format!("{cwd}\n")))),
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 let output = self.declare(name, words, state);
-                if lists_variables(words) { Some(self.lists_environment(by)) } else { output }
+                if lists_variables(words) { Some(lists_environment(self.out, by)) } else { output }
             }
             "unset" | "unalias" | "hash" | "enable" => self.unset_names(name, words, state),
-            "set" if words.is_empty() => Some(self.lists_environment(by)),
-            "set" => self.set_options(words, state),
-            "shopt" => self.shell_options(words, state),
+            "set" if words.is_empty() => Some(lists_environment(self.out, by)),
+            "set" => set_options(self.out, words, state),
+            "shopt" => shell_options(self.out, words, state),
             "eval" => self.eval(words, state, input, by),
             "exec" => self.exec(words, state, input, by),
             "source" | "." => self.source(words, state, input, by),
             "command" | "builtin" => self.command_builtin(words, state, input, by),
             "alias" => self.alias(words, state, by),
             "trap" => self.trap(words, state, by),
-            "read" | "mapfile" | "readarray" | "getopts" => self.read(name, words, state, input, by),
+            "read" | "mapfile" | "readarray" | "getopts" => read(self, name, words, state, input, by),
             "printf" if words.first().is_some_and(|word| word.text.contains(['d', 'i', 'o', 'u', 'x', 'X', '*'])) => {
-                self.note_numbers(words, state);
+                note_numbers(self, words, state);
                 None
             }
-            "let" => self.let_builtin(words, state),
+            "let" => let_builtin(self, words, state),
             // To dash these are programs that nobody has.
             "[[" | "function" | "select" if state.dialect == Dialect::Sh => Some(Stream::empty()),
             "printf" if words.first().is_some_and(|word| word.text.starts_with("-v")) => {
-                self.printf_variable(words, state)
+                printf_variable(self, words, state)
             }
             _ => None,
         }
@@ -105,13 +114,13 @@ impl Runner<'_, '_> {
         match name {
             "shift" => {
                 state.positional = None;
-                self.note_numbers(words, state);
+                note_numbers(self, words, state);
             }
             "exit" | "return" | "break" | "continue" => {
-                self.note_numbers(words, state);
+                note_numbers(self, words, state);
                 self.leaves(name, words, state);
             }
-            "wait" => self.wait(words, state),
+            "wait" => wait(self, words, state),
             _ => {}
         }
         Some(if matches!(name, "type" | "help" | "jobs" | "dirs" | "times" | "ulimit" | "umask" | "compgen") {
@@ -156,9 +165,9 @@ impl Runner<'_, '_> {
             }
             if flags.contains('i') {
                 Rc::make_mut(&mut state.numbers).insert(variable.to_owned());
-                self.evaluates(value.unwrap_or_default(), state);
+                evaluates(self.out, value.unwrap_or_default(), state);
                 if value.is_some_and(|value| value.contains(super::field::UNKNOWN)) && !word.shape.is_one_word() {
-                    self.reads_as_number();
+                    reads_as_number(self.out);
                 }
             }
             if flags.contains(['i', 'l', 'u', 'c']) {
@@ -169,16 +178,16 @@ impl Runner<'_, '_> {
                 let text = is_known.then(|| value.to_owned());
                 let stream = Stream { text, ..Stream::unknown(word.origin) };
                 if exports && !crate::observe::names::is_poison(variable) {
-                    self.exported_quietly(variable, stream.text.as_deref());
+                    exported_quietly(self.out, variable, stream.text.as_deref());
                 }
-                self.assign(variable, stream, state);
+                assign(self.out, variable, stream, state);
             }
             if exports {
                 if value.is_none() && state.variables.contains_key(variable) {
                     let text = state.variables.get(variable).and_then(|variable| variable.value.text.clone());
-                    self.exported_quietly(variable, text.as_deref());
+                    exported_quietly(self.out, variable, text.as_deref());
                 }
-                self.export(variable, state);
+                export(self.out, variable, state);
             }
             if name == "readonly" || flags.contains('r') {
                 Rc::make_mut(&mut state.stubborn).insert(variable.to_owned());
@@ -186,14 +195,15 @@ impl Runner<'_, '_> {
         }
         Some(Stream::default())
     }
+}
 
-    /// An exported variable that no table knows changes later programs in ways nobody can say, but rarely does.
-    fn exported_quietly(&mut self, variable: &str, value: Option<&str>) {
-        if crate::observe::names::leads_elsewhere(variable, value) {
-            self.out.lower(Degree::Unknown, format!("the variable `{variable}` in the environment"));
-        }
+/// An exported variable that no table knows changes later programs in ways nobody can say, but rarely does.
+fn exported_quietly(out: &mut Observer<'_>, variable: &str, value: Option<&str>) {
+    if crate::observe::names::leads_elsewhere(variable, value) {
+        out.lower(Degree::Unknown, format!("the variable `{variable}` in the environment"));
     }
-
+}
+impl Runner<'_, '_> {
     fn unset_names(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
         match name {
             "unset" => {
@@ -204,7 +214,7 @@ impl Runner<'_, '_> {
                         }
                         Some(variable) => {
                             if crate::observe::names::is_history(variable) {
-                                self.hides_history(variable);
+                                hides_history(self.out, variable);
                             }
                             self.evaluated_subscript(variable, state);
                             if let Some((whole, _)) = variable.split_once('[') {
@@ -230,73 +240,74 @@ impl Runner<'_, '_> {
         }
         Some(Stream::empty())
     }
+}
 
-    fn set_options(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            match word.exact() {
-                Some("--" | "-") => break,
-                Some(sign @ ("-o" | "+o")) => {
-                    let option = words.next().and_then(Field::exact);
-                    if sign == "+o" && option == Some("history") {
-                        self.hides_history("set +o history");
-                    }
-                    if option == Some("keyword") {
-                        self.takes_keywords(state);
-                    }
-                    if option == Some("allexport") {
-                        state.exports_all = sign == "-o";
-                    }
+fn set_options(out: &mut Observer<'_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.exact() {
+            Some("--" | "-") => break,
+            Some(sign @ ("-o" | "+o")) => {
+                let option = words.next().and_then(Field::exact);
+                if sign == "+o" && option == Some("history") {
+                    hides_history(out, "set +o history");
                 }
-                Some(flag) if flag.starts_with('-') && flag.contains('k') => self.takes_keywords(state),
-                Some(flag) if flag.starts_with('-') && flag.contains('r') => {
-                    self.out.lower(Degree::Opaque, "`set -r` refuses what later commands rely on");
+                if option == Some("keyword") {
+                    takes_keywords(out, state);
                 }
-                Some(flag) if flag.starts_with(['-', '+']) => {
-                    if flag.contains('a') {
-                        state.exports_all = flag.starts_with('-');
-                    }
-                }
-                Some(_) | None => {
-                    state.positional = None;
-                    return Some(Stream::default());
+                if option == Some("allexport") {
+                    state.exports_all = sign == "-o";
                 }
             }
+            Some(flag) if flag.starts_with('-') && flag.contains('k') => takes_keywords(out, state),
+            Some(flag) if flag.starts_with('-') && flag.contains('r') => {
+                out.lower(Degree::Opaque, "`set -r` refuses what later commands rely on");
+            }
+            Some(flag) if flag.starts_with(['-', '+']) => {
+                if flag.contains('a') {
+                    state.exports_all = flag.starts_with('-');
+                }
+            }
+            Some(_) | None => {
+                state.positional = None;
+                return Some(Stream::default());
+            }
         }
-        let rest: Vec<&Field> = words.collect();
-        if !rest.is_empty() {
-            state.positional =
-                rest.iter().map(|word| word.exact().map(str::to_owned)).collect::<Option<Vec<_>>>().map(Rc::new);
-        }
-        // Plain `set` prints every variable.
-        Some(if rest.is_empty() { Stream::default() } else { Stream::empty() })
     }
+    let rest: Vec<&Field> = words.collect();
+    if !rest.is_empty() {
+        state.positional =
+            rest.iter().map(|word| word.exact().map(str::to_owned)).collect::<Option<Vec<_>>>().map(Rc::new);
+    }
+    // Plain `set` prints every variable.
+    Some(if rest.is_empty() { Stream::default() } else { Stream::empty() })
+}
 
-    /// From here on any word with `=` goes into the environment of the command.
-    fn takes_keywords(&mut self, state: &mut State<'_>) {
-        self.out.lower(Degree::Opaque, "`set -k` makes variables of arguments");
+/// From here on any word with `=` goes into the environment of the command.
+fn takes_keywords(out: &mut Observer<'_>, state: &mut State<'_>) {
+    out.lower(Degree::Opaque, "`set -k` makes variables of arguments");
+    state.odd_shell = true;
+}
+
+fn shell_options(out: &mut Observer<'_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+    let is_flag = |word: &Field| matches!(word.exact(), Some("-s" | "-u" | "-q" | "-p" | "-o"));
+    let mut options = words.iter().filter(|word| !is_flag(word));
+    if options.any(|word| is_odd_option(out, word)) {
         state.odd_shell = true;
     }
+    Some(Stream::empty())
+}
 
-    fn shell_options(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        let is_flag = |word: &Field| matches!(word.exact(), Some("-s" | "-u" | "-q" | "-p" | "-o"));
-        let mut options = words.iter().filter(|word| !is_flag(word));
-        if options.any(|word| self.is_odd_option(word)) {
-            state.odd_shell = true;
-        }
-        Some(Stream::empty())
+/// Options by which a shell expands or runs other words than it is read to; with `shopt`, or `-o` and `-O` of a shell.
+pub fn is_odd_option(out: &mut Observer<'_>, option: &Field) -> bool {
+    let is_odd = !option.exact().is_some_and(|text| HARMLESS_OPTIONS.contains(&text));
+    if is_odd {
+        let option = option.shown();
+        out.lower(Degree::Opaque, format!("the shell option `{option}` changes how words are read"));
     }
-
-    /// Options by which a shell expands or runs other words than it is read to; with `shopt`, or `-o` and `-O` of a shell.
-    pub fn is_odd_option(&mut self, option: &Field) -> bool {
-        let is_odd = !option.exact().is_some_and(|text| HARMLESS_OPTIONS.contains(&text));
-        if is_odd {
-            let option = option.shown();
-            self.out.lower(Degree::Opaque, format!("the shell option `{option}` changes how words are read"));
-        }
-        is_odd
-    }
-
+    is_odd
+}
+impl Runner<'_, '_> {
     fn eval<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
         let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
         Some(match texts {
@@ -305,7 +316,7 @@ impl Runner<'_, '_> {
             }
             Some(_) | None => {
                 let origin = words.iter().fold(Origin::default(), |all, word| all.and(word.origin));
-                self.runs_data(origin, by);
+                runs_data(self.out, origin, by);
                 state.path_changed = true;
                 Stream::unknown(origin)
             }
@@ -353,7 +364,7 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, "builtins inside builtins, too deep to follow");
             Stream::default()
         } else {
-            self.run(words, state, input.clone(), by.part)
+            run(self, words, state, input.clone(), by.part)
         };
         self.depth -= 1;
         state.functions = functions;
@@ -377,10 +388,11 @@ impl Runner<'_, '_> {
             environment: Vec::new(),
             stored: Vec::new(),
             work_tree: None,
+            task: None,
             done: false,
         };
         match words.first() {
-            Some(file) => self.script_file(file, Role::ScriptSh, &mut invocation, state),
+            Some(file) => script_file(self, file, Role::ScriptSh, &mut invocation, state),
             None => self.out.lower(Degree::Unknown, "`source` without a file"),
         }
         if self.moves != moves {
@@ -389,7 +401,7 @@ impl Runner<'_, '_> {
         // What the file sets is not known here.
         let names: Vec<String> = state.variables.keys().cloned().collect();
         names.iter().for_each(|name| state.forget(name));
-        if let Some(venv) = words.first().and_then(|file| self.activated(file, state)) {
+        if let Some(venv) = words.first().and_then(|file| activated(self.out.world, file, state)) {
             state.venv = Some(venv);
         }
         Some(Stream::default())

@@ -6,7 +6,8 @@ use super::reading::readings;
 use super::run::Runner;
 use super::state::State;
 use crate::effect::Part;
-use crate::observe::observer::By;
+use crate::observe::observer::{By, Observer};
+use crate::observe::shell::reading::every_reading;
 use crate::observe::stream::{Origin, Stream};
 use crate::world::Shell;
 
@@ -35,16 +36,16 @@ impl Runner<'_, '_> {
         for other in ways {
             self.out.lower(Degree::Opaque, "text that is evaluated, and that shells read differently");
             let mut inner: State<'_> = state.clone();
-            let outer = self.enter(part);
+            let outer = enter(self.out, part);
             self.apart(|runner| runner.script(&other.script, &mut inner, input.clone()));
-            self.leave(outer);
+            leave(self.out, outer);
         }
         let output;
         let (places, variables, written, shadowed, stubborn, flags) = {
             let mut inner: State<'_> = state.clone();
-            let outer = self.enter(part);
+            let outer = enter(self.out, part);
             output = self.script(&parsed.script, &mut inner, input);
-            self.leave(outer);
+            leave(self.out, outer);
             let mut shadowed = (*inner.shadowed).clone();
             let is_new = |name: &String, body: &doorward_shell::Command| {
                 state.functions.get(name).is_none_or(|known| !std::ptr::eq(*known, body))
@@ -82,7 +83,7 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, "shells inside shells, too deep to follow");
             return Stream::default();
         }
-        let outer = self.enter(part);
+        let outer = enter(self.out, part);
         self.depth += 3;
         let called = std::mem::take(&mut self.called);
         let calling = std::mem::take(&mut self.calling);
@@ -90,27 +91,28 @@ impl Runner<'_, '_> {
         let traps = std::mem::take(&mut self.traps);
         let output = self.apart(|runner| {
             runner.looping = 0;
-            runner.every_reading(text, shell, state, &input, "text that a shell runs: ")
+            every_reading(runner, text, shell, state, &input, "text that a shell runs: ")
         });
         self.traps = traps;
         self.manner = manner;
         self.called = called;
         self.calling = calling;
         self.depth -= 3;
-        self.leave(outer);
+        leave(self.out, outer);
         output
     }
+}
 
-    fn enter(&mut self, part: Part) -> Option<Part> {
-        let outer = self.out.outer;
-        self.out.outer = Some(outer.unwrap_or(part));
-        outer
-    }
+fn enter(out: &mut Observer<'_>, part: Part) -> Option<Part> {
+    let outer = out.outer;
+    out.outer = Some(outer.unwrap_or(part));
+    outer
+}
 
-    fn leave(&mut self, outer: Option<Part>) {
-        self.out.outer = outer;
-    }
-
+fn leave(out: &mut Observer<'_>, outer: Option<Part>) {
+    out.outer = outer;
+}
+impl Runner<'_, '_> {
     /// Data arrives where code is expected.
     pub fn run_stream(&mut self, stream: &Stream, state: &State<'_>, by: &By) -> Stream {
         if let Some(text) = &stream.text
@@ -119,26 +121,26 @@ impl Runner<'_, '_> {
             let shell = shell_of(by).unwrap_or(Shell::Unknown);
             return self.text_of(shell, text, state, Stream::empty(), by.part);
         }
-        self.runs_data(stream.origin, by);
+        runs_data(self.out, stream.origin, by);
         Stream::unknown(stream.origin)
     }
+}
 
-    /// Data that is not known is run as code.
-    pub fn runs_data(&mut self, origin: Origin, by: &By) {
-        let kind = if origin.download { FlowKind::DownloadToExecute } else { FlowKind::DataToExecute };
-        self.out.flow(kind, by.part, by.part);
-        self.out.lower(Degree::Opaque, format!("`{}` runs data that is not known", by.name));
-        let mut marks = Marks::default().with(Mark::ShellCode);
-        if origin.download {
-            marks.add(Mark::RemoteCode);
-        }
-        self.out.unknown(doorward_vocabulary::Operation::Execute, by, marks);
+/// Data that is not known is run as code.
+pub fn runs_data(out: &mut Observer<'_>, origin: Origin, by: &By) {
+    let kind = if origin.download { FlowKind::DownloadToExecute } else { FlowKind::DataToExecute };
+    out.flow(kind, by.part, by.part);
+    out.lower(Degree::Opaque, format!("`{}` runs data that is not known", by.name));
+    let mut marks = Marks::default().with(Mark::ShellCode);
+    if origin.download {
+        marks.add(Mark::RemoteCode);
     }
+    out.unknown(doorward_vocabulary::Operation::Execute, by, marks);
+}
 
-    /// Something sensitive was read so far.
-    pub fn seen_secret(&self) -> bool {
-        self.out.has_read_secret()
-    }
+/// Something sensitive was read so far.
+pub fn seen_secret(out: &Observer<'_>) -> bool {
+    out.has_read_secret()
 }
 
 /// The shell that does something, if it is one: `bash`, `busybox sh`.

@@ -5,6 +5,8 @@ use doorward_vocabulary::Degree;
 use super::field::Field;
 use super::run::Runner;
 use super::state::State;
+use crate::observe::observer::Observer;
+use crate::observe::shell::exports::poison;
 use crate::observe::stream::{Shape, Stream};
 
 /// Subscripts in text that subscripts run are followed this deep.
@@ -18,42 +20,43 @@ impl Runner<'_, '_> {
     pub fn arithmetic<'a>(&mut self, arithmetic: &'a doorward_shell::Arithmetic, state: &mut State<'a>) {
         self.subscript(&arithmetic.word, state);
     }
+}
 
-    /// Data that nobody has seen runs commands where a number is expected: `a[$(…)]`.
-    pub fn reads_as_number(&mut self) {
-        self.out.lower(Degree::Opaque, "unknown data that is read as arithmetic, which may run text");
-    }
+/// Data that nobody has seen runs commands where a number is expected: `a[$(…)]`.
+pub fn reads_as_number(out: &mut Observer<'_>) {
+    out.lower(Degree::Opaque, "unknown data that is read as arithmetic, which may run text");
+}
 
-    /// Text that the shell reads as arithmetic: in `$((…))`, a subscript, an offset, the value of a number.
-    pub fn evaluates(&mut self, text: &str, state: &mut State<'_>) {
-        let assigned = assigned(text);
-        let is_certain = !text.contains(['?', '&', '|']);
-        for name in names(text) {
-            match is_harmless(name, state, STEPS) {
-                Harm::None => {}
-                Harm::Unseen => self.reads_as_number(),
-                Harm::Runs => self
-                    .out
-                    .lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text")),
+/// Text that the shell reads as arithmetic: in `$((…))`, a subscript, an offset, the value of a number.
+pub fn evaluates(out: &mut Observer<'_>, text: &str, state: &mut State<'_>) {
+    let assigned = assigned(text);
+    let is_certain = !text.contains(['?', '&', '|']);
+    for name in names(text) {
+        match is_harmless(name, state, STEPS) {
+            Harm::None => {}
+            Harm::Unseen => reads_as_number(out),
+            Harm::Runs => {
+                out.lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text"))
             }
         }
-        for name in assigned {
-            if crate::observe::names::is_poison(name) {
-                self.poison(name, state);
-            }
-            let value = if is_certain { Stream::shaped(Shape::Token) } else { Stream::default() };
-            state.set(name, value);
-        }
-        if runs_in_arithmetic(text) {
-            self.out.lower(Degree::Opaque, "arithmetic that runs text");
-        }
     }
-
+    for name in assigned {
+        if crate::observe::names::is_poison(name) {
+            poison(out, name, state);
+        }
+        let value = if is_certain { Stream::shaped(Shape::Token) } else { Stream::default() };
+        state.set(name, value);
+    }
+    if runs_in_arithmetic(text) {
+        out.lower(Degree::Opaque, "arithmetic that runs text");
+    }
+}
+impl Runner<'_, '_> {
     /// A name with a subscript that is only text to us: the shell expands it once more, so what it runs is judged.
     pub fn evaluated_subscript(&mut self, name: &str, state: &mut State<'_>) {
         let Some((_, subscript)) = name.split_once('[') else { return };
         let subscript = subscript.rsplit_once(']').map_or(subscript, |(inside, _)| inside);
-        self.evaluates(&format!("[{subscript}"), state);
+        evaluates(self.out, &format!("[{subscript}"), state);
         if !subscript.contains(['$', '`', super::field::UNKNOWN]) {
             return;
         }
@@ -91,15 +94,15 @@ impl Runner<'_, '_> {
                 && is_number(&operator.text)
             {
                 if is_free(left) || is_free(right) {
-                    self.reads_as_number();
+                    reads_as_number(self.out);
                 }
-                self.evaluates(&left.text, state);
-                self.evaluates(&right.text, state);
+                evaluates(self.out, &left.text, state);
+                evaluates(self.out, &right.text, state);
             }
         }
         let asks = |pair: &[Field]| matches!(pair, [flag, name] if flag.text == "-v" && is_free(name));
         if fields.windows(2).any(asks) {
-            self.reads_as_number();
+            reads_as_number(self.out);
         }
     }
 }

@@ -7,7 +7,13 @@ use super::building::{Building, EXPANDED, Expansion, append, split, unknown, usu
 use super::field::{Field, UNKNOWN};
 use super::run::Runner;
 use super::state::State;
+use crate::observe::observer::Observer;
+use crate::observe::shell::aftermath::{keep_files, keep_uncertain};
+use crate::observe::shell::code::seen_secret;
+use crate::observe::shell::evaluate::{evaluates, reads_as_number};
+use crate::observe::shell::exports::assign;
 use crate::observe::stream::{Origin, Shape, Stream};
+use crate::world::World;
 
 /// As many bytes of expanded text are one unit of work.
 const UNIT: usize = 64;
@@ -22,7 +28,7 @@ impl Runner<'_, '_> {
             return vec![Field::literal(text.clone(), word.span)];
         }
         let mut done = Vec::new();
-        for parts in self.braces(word) {
+        for parts in braces(self.out, word) {
             self.fields(&parts, word, state, &mut done);
         }
         done
@@ -34,7 +40,7 @@ impl Runner<'_, '_> {
         for part in &word.parts {
             match part {
                 Part::Text { text, .. } | Part::Glob(text) | Part::Range(text) => building.field.text.push_str(text),
-                Part::Tilde(user) => building.field.text.push_str(&self.tilde(user, state)),
+                Part::Tilde(user) => building.field.text.push_str(&tilde(self.out.world, user, state)),
                 Part::Alternatives(_) => unknown(&mut building, Stream::default()),
                 Part::Parameter(_) | Part::Substitution { .. } | Part::Process { .. } | Part::Arithmetic { .. } => {
                     let value = self.dynamic(part, state);
@@ -42,7 +48,7 @@ impl Runner<'_, '_> {
                 }
             }
         }
-        self.settled(building, state)
+        settled(self.out.world, building, state)
     }
 
     /// The text of a word that is read as arithmetic, and whether what is not known of it may be more than a number.
@@ -64,35 +70,36 @@ impl Runner<'_, '_> {
         }
         (building.field, is_free)
     }
+}
 
-    /// Writes out brace alternatives: each combination as a list of parts.
-    fn braces<'a>(&mut self, word: &'a Word) -> Vec<Vec<&'a Part>> {
-        let mut lists: Vec<Vec<&'a Part>> = vec![Vec::with_capacity(word.parts.len())];
-        for part in &word.parts {
-            let Part::Alternatives(words) = part else {
-                lists.iter_mut().for_each(|list| list.push(part));
-                continue;
-            };
-            let mut next = Vec::new();
-            for alternative in words.iter().flat_map(|word| self.braces(word)) {
-                if next.len() > ALTERNATIVES {
-                    break;
-                }
-                for list in &lists {
-                    let mut longer = list.clone();
-                    longer.extend_from_slice(&alternative);
-                    next.push(longer);
-                }
-            }
+/// Writes out brace alternatives: each combination as a list of parts.
+fn braces<'a>(out: &mut Observer<'_>, word: &'a Word) -> Vec<Vec<&'a Part>> {
+    let mut lists: Vec<Vec<&'a Part>> = vec![Vec::with_capacity(word.parts.len())];
+    for part in &word.parts {
+        let Part::Alternatives(words) = part else {
+            lists.iter_mut().for_each(|list| list.push(part));
+            continue;
+        };
+        let mut next = Vec::new();
+        for alternative in words.iter().flat_map(|word| braces(out, word)) {
             if next.len() > ALTERNATIVES {
-                self.out.lower(Degree::Opaque, "braces with too many alternatives");
-                next.truncate(ALTERNATIVES);
+                break;
             }
-            lists = next;
+            for list in &lists {
+                let mut longer = list.clone();
+                longer.extend_from_slice(&alternative);
+                next.push(longer);
+            }
         }
-        lists
+        if next.len() > ALTERNATIVES {
+            out.lower(Degree::Opaque, "braces with too many alternatives");
+            next.truncate(ALTERNATIVES);
+        }
+        lists = next;
     }
-
+    lists
+}
+impl Runner<'_, '_> {
     fn fields<'a>(&mut self, parts: &[&'a Part], word: &Word, state: &mut State<'a>, done: &mut Vec<Field>) {
         let mut building = Building { field: Field { span: word.span, ..Field::default() }, ..Building::default() };
         for part in parts {
@@ -107,7 +114,7 @@ impl Runner<'_, '_> {
                     building.present = true;
                 }
                 Part::Tilde(user) => {
-                    let home = self.tilde(user, state);
+                    let home = tilde(self.out.world, user, state);
                     building.field.text.push_str(&home);
                     building.field.dynamic |= home.contains(UNKNOWN);
                     building.present = true;
@@ -123,25 +130,26 @@ impl Runner<'_, '_> {
                         building.present |= value.value.text.as_deref() != Some("");
                         append(&mut building, value);
                     } else if let Some(full) = split(&mut building, usual_splitting(value, state)) {
-                        done.extend(full.into_iter().map(|full| self.settled(full, state)));
+                        done.extend(full.into_iter().map(|full| settled(self.out.world, full, state)));
                     }
                 }
             }
         }
         if building.present || !building.field.text.is_empty() {
-            done.push(self.settled(building, state));
+            done.push(settled(self.out.world, building, state));
         }
     }
+}
 
-    /// The field with the shape that its unknown parts have together with the text around them.
-    fn settled(&self, building: Building, state: &State<'_>) -> Field {
-        let mut field = building.field;
-        if field.dynamic {
-            field.shape = super::shape::of(&field, building.loose, state.cwd.as_deref(), self.out.world);
-        }
-        field
+/// The field with the shape that its unknown parts have together with the text around them.
+fn settled(world: &dyn World, building: Building, state: &State<'_>) -> Field {
+    let mut field = building.field;
+    if field.dynamic {
+        field.shape = super::shape::of(&field, building.loose, state.cwd.as_deref(), world);
     }
-
+    field
+}
+impl Runner<'_, '_> {
     /// zsh takes the known value of a variable as one word, whatever it holds.
     fn keeps_whole(&mut self, part: &Part, expansion: &Expansion, state: &State<'_>) -> bool {
         let is_variable = matches!(part, Part::Parameter(parameter) if !matches!(parameter.name.as_str(), "@" | "*"));
@@ -171,7 +179,7 @@ impl Runner<'_, '_> {
             Part::Substitution { script, .. } => {
                 let mut inner = state.clone();
                 let mut value = self.apart(|runner| runner.script(script, &mut inner, Stream::empty()));
-                self.keep_files(state, &inner);
+                keep_files(state, &inner);
                 if let Some(text) = &mut value.text {
                     text.truncate(text.trim_end_matches('\n').len());
                 }
@@ -180,7 +188,7 @@ impl Runner<'_, '_> {
             Part::Process { script, writes, .. } => {
                 let mut inner = state.clone();
                 let input = if *writes {
-                    Stream::unknown(Origin { secret: self.seen_secret(), download: false, ..Origin::default() })
+                    Stream::unknown(Origin { secret: seen_secret(self.out), download: false, ..Origin::default() })
                 } else {
                     Stream::empty()
                 };
@@ -188,7 +196,7 @@ impl Runner<'_, '_> {
                 self.out.lingering.enter_beside();
                 let output = self.apart(|runner| runner.script(script, &mut inner, input));
                 self.out.lingering.leave();
-                self.keep_uncertain(state, &inner);
+                keep_uncertain(state, &inner);
                 let origin = output.origin;
                 Expansion {
                     value: Stream { text: Some("/dev/fd/63".into()), ..Stream::unknown(origin) },
@@ -205,30 +213,31 @@ impl Runner<'_, '_> {
             Part::Alternatives(_) => Expansion::of(Stream::default()),
         }
     }
+}
 
-    fn tilde<'a>(&self, user: &str, state: &State<'a>) -> String {
-        match user {
-            "" => match state.variables.get("HOME") {
-                Some(variable) => variable.value.text.clone().unwrap_or_else(|| UNKNOWN.to_string()),
-                None => self.out.world.home().map_or_else(|| UNKNOWN.to_string(), str::to_owned),
-            },
-            "+" => state.cwd.as_deref().map_or_else(|| UNKNOWN.to_string(), str::to_owned),
-            "-" => state.previous_cwd.as_deref().map_or_else(|| UNKNOWN.to_string(), str::to_owned),
-            "root" => "/root".to_owned(),
-            name => match self.out.world.home().and_then(|home| home.rsplit_once('/')) {
-                Some((homes, own)) if own == name => format!("{homes}/{own}"),
-                Some((homes, _)) => format!("{homes}/{name}"),
-                None => UNKNOWN.to_string(),
-            },
-        }
+fn tilde<'a>(world: &dyn World, user: &str, state: &State<'a>) -> String {
+    match user {
+        "" => match state.variables.get("HOME") {
+            Some(variable) => variable.value.text.clone().unwrap_or_else(|| UNKNOWN.to_string()),
+            None => world.home().map_or_else(|| UNKNOWN.to_string(), str::to_owned),
+        },
+        "+" => state.cwd.as_deref().map_or_else(|| UNKNOWN.to_string(), str::to_owned),
+        "-" => state.previous_cwd.as_deref().map_or_else(|| UNKNOWN.to_string(), str::to_owned),
+        "root" => "/root".to_owned(),
+        name => match world.home().and_then(|home| home.rsplit_once('/')) {
+            Some((homes, own)) if own == name => format!("{homes}/{own}"),
+            Some((homes, _)) => format!("{homes}/{name}"),
+            None => UNKNOWN.to_string(),
+        },
     }
-
+}
+impl Runner<'_, '_> {
     fn parameter<'a>(&mut self, parameter: &'a Parameter, state: &mut State<'a>) -> Stream {
         if let Some(subscript) = &parameter.subscript {
             self.element(&parameter.name, subscript, state);
         }
         let operand = parameter.operation.as_ref().map(|operation| self.parameter_operands(operation, state));
-        let value = self.variable(&parameter.name, state);
+        let value = variable(self.out.world, &parameter.name, state);
         if parameter.indirect && parameter.subscript.is_none() {
             let named = value.as_ref().and_then(|value| value.text.clone());
             if value.as_ref().is_some_and(|value| value.text.is_none() && !value.shape.is_one_word()) {
@@ -236,7 +245,8 @@ impl Runner<'_, '_> {
             }
             if let Some(name) = named {
                 self.evaluated_subscript(&name, state);
-                let origin = self.variable(&name, state).unwrap_or_else(|| self.unset(&name)).origin;
+                let origin =
+                    variable(self.out.world, &name, state).unwrap_or_else(|| self::unset(self.out.world, &name)).origin;
                 return Stream::unknown(origin);
             }
         }
@@ -249,8 +259,8 @@ impl Runner<'_, '_> {
             return Stream::shaped(Shape::Token);
         }
         match &parameter.operation {
-            None => value.unwrap_or_else(|| self.unset(&parameter.name)),
-            Some(operation) => self.operated(operation, operand.unwrap_or_default(), value, parameter, state),
+            None => value.unwrap_or_else(|| self::unset(self.out.world, &parameter.name)),
+            Some(operation) => operated(self.out, operation, operand.unwrap_or_default(), value, parameter, state),
         }
     }
 
@@ -258,9 +268,9 @@ impl Runner<'_, '_> {
     pub fn subscript<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Field {
         let (field, is_free) = self.number_text(word, state);
         if is_free {
-            self.reads_as_number();
+            reads_as_number(self.out);
         }
-        self.evaluates(&field.text, state);
+        evaluates(self.out, &field.text, state);
         field
     }
 
@@ -295,104 +305,104 @@ impl Runner<'_, '_> {
             ParameterOperation::Transform(_) | ParameterOperation::Names => Field::default(),
         }
     }
+}
 
-    fn operated<'a>(
-        &mut self,
-        operation: &ParameterOperation,
-        operand: Field,
-        value: Option<Stream>,
-        parameter: &Parameter,
-        state: &mut State<'a>,
-    ) -> Stream {
-        let word = || Stream { text: operand.known().map(str::to_owned), ..Stream::unknown(operand.origin) };
-        match operation {
-            ParameterOperation::Default(_) | ParameterOperation::AssignDefault(_) => match value {
-                Some(Stream { text: Some(text), .. }) if text.is_empty() => word(),
-                Some(value) if value.text.is_some() => value,
-                Some(value) => Stream::unknown(value.origin.and(operand.origin)),
-                None => {
-                    if matches!(operation, ParameterOperation::AssignDefault(_)) {
-                        self.assign(&parameter.name, word(), state);
-                    }
-                    // The variable may come from the environment, of which only the world's part is known.
-                    if self.out.world.environment(&parameter.name).is_some() {
-                        Stream::unknown(self.unset(&parameter.name).origin.and(operand.origin))
-                    } else {
-                        word()
-                    }
+fn operated<'a>(
+    out: &mut Observer<'_>,
+    operation: &ParameterOperation,
+    operand: Field,
+    value: Option<Stream>,
+    parameter: &Parameter,
+    state: &mut State<'a>,
+) -> Stream {
+    let word = || Stream { text: operand.known().map(str::to_owned), ..Stream::unknown(operand.origin) };
+    match operation {
+        ParameterOperation::Default(_) | ParameterOperation::AssignDefault(_) => match value {
+            Some(Stream { text: Some(text), .. }) if text.is_empty() => word(),
+            Some(value) if value.text.is_some() => value,
+            Some(value) => Stream::unknown(value.origin.and(operand.origin)),
+            None => {
+                if matches!(operation, ParameterOperation::AssignDefault(_)) {
+                    assign(out, &parameter.name, word(), state);
                 }
-            },
-            ParameterOperation::Require(_) => {
-                value.unwrap_or_else(|| Stream::unknown(self.unset(&parameter.name).origin))
+                // The variable may come from the environment, of which only the world's part is known.
+                if out.world.environment(&parameter.name).is_some() {
+                    Stream::unknown(unset(out.world, &parameter.name).origin.and(operand.origin))
+                } else {
+                    word()
+                }
             }
-            ParameterOperation::Alternative(_) => match value {
-                Some(Stream { text: Some(_), .. }) => word(),
-                Some(_) | None => Stream::unknown(operand.origin),
-            },
-            ParameterOperation::Transform('P') => {
-                let origin = value.as_ref().map_or_else(|| self.unset(&parameter.name).origin, |value| value.origin);
-                self.prompt_expansion(value, state);
-                Stream::unknown(origin)
-            }
-            ParameterOperation::Transform(_)
-            | ParameterOperation::Trim(_)
-            | ParameterOperation::Replace { .. }
-            | ParameterOperation::Slice { .. }
-            | ParameterOperation::Case(_) => {
-                let value = value.unwrap_or_else(|| self.unset(&parameter.name));
-                Stream::unknown(value.origin.and(operand.origin))
-            }
-            ParameterOperation::Names => Stream::unknown(operand.origin),
+        },
+        ParameterOperation::Require(_) => {
+            value.unwrap_or_else(|| Stream::unknown(unset(out.world, &parameter.name).origin))
         }
+        ParameterOperation::Alternative(_) => match value {
+            Some(Stream { text: Some(_), .. }) => word(),
+            Some(_) | None => Stream::unknown(operand.origin),
+        },
+        ParameterOperation::Transform('P') => {
+            let origin = value.as_ref().map_or_else(|| unset(out.world, &parameter.name).origin, |value| value.origin);
+            prompt_expansion(out, value, state);
+            Stream::unknown(origin)
+        }
+        ParameterOperation::Transform(_)
+        | ParameterOperation::Trim(_)
+        | ParameterOperation::Replace { .. }
+        | ParameterOperation::Slice { .. }
+        | ParameterOperation::Case(_) => {
+            let value = value.unwrap_or_else(|| unset(out.world, &parameter.name));
+            Stream::unknown(value.origin.and(operand.origin))
+        }
+        ParameterOperation::Names => Stream::unknown(operand.origin),
     }
+}
 
-    /// `${x@P}` runs substitutions that stand in the value as text.
-    fn prompt_expansion<'a>(&mut self, value: Option<Stream>, _state: &mut State<'a>) {
-        match value.and_then(|value| value.text) {
-            Some(text) if !text.contains(['$', '`']) => {}
-            Some(_) | None => self.out.lower(Degree::Opaque, "a prompt expansion (`@P`) that may run text"),
-        }
+/// `${x@P}` runs substitutions that stand in the value as text.
+fn prompt_expansion<'a>(out: &mut Observer<'_>, value: Option<Stream>, _state: &mut State<'a>) {
+    match value.and_then(|value| value.text) {
+        Some(text) if !text.contains(['$', '`']) => {}
+        Some(_) | None => out.lower(Degree::Opaque, "a prompt expansion (`@P`) that may run text"),
     }
+}
 
-    /// The value of a variable as far as the script or the world says.
-    fn variable<'a>(&mut self, name: &str, state: &State<'a>) -> Option<Stream> {
-        if let Some(variable) = state.variables.get(name) {
-            return Some(variable.value.clone());
-        }
-        match name {
-            "PWD" => Some(state.cwd.as_deref().map_or_else(Stream::default, Stream::known)),
-            "_" => Some(Stream::default()),
-            "OLDPWD" => Some(state.previous_cwd.as_deref().map_or_else(Stream::default, Stream::known)),
-            "HOME" => Some(self.out.world.home().map_or_else(Stream::default, Stream::known)),
-            "IFS" => Some(Stream::known(" \t\n")),
-            "!" => Some(Stream::shaped(Shape::OwnJob)),
-            "?" | "$" | "#" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" => {
-                Some(Stream::shaped(Shape::Token))
-            }
-            "@" | "*" => Some(match state.positional.as_deref() {
-                Some(words) if words.is_empty() => Stream::empty(),
-                Some(words) if words.len() == 1 => Stream::known(words.concat()),
-                Some(_) | None => Stream::default(),
-            }),
-            digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                let index: usize = digits.parse().ok()?;
-                Some(match (&state.positional, index.checked_sub(1)) {
-                    (_, None) => Stream::shaped(Shape::Token),
-                    (Some(words), Some(at)) => words.get(at).map_or_else(Stream::empty, Stream::known),
-                    (None, Some(_)) => Stream::default(),
-                })
-            }
-            _ => None,
-        }
+/// The value of a variable as far as the script or the world says.
+fn variable<'a>(world: &dyn World, name: &str, state: &State<'a>) -> Option<Stream> {
+    if let Some(variable) = state.variables.get(name) {
+        return Some(variable.value.clone());
     }
-
-    /// A variable that the script did not set: it comes from the environment or is empty.
-    fn unset(&mut self, name: &str) -> Stream {
-        let secret = crate::observe::names::secret_variable(name);
-        match self.out.world.environment(name) {
-            Some(value) if !secret => Stream::known(value.into_owned()),
-            Some(_) | None => Stream::unknown(Origin { secret, ..Origin::default() }),
+    match name {
+        "PWD" => Some(state.cwd.as_deref().map_or_else(Stream::default, Stream::known)),
+        "_" => Some(Stream::default()),
+        "OLDPWD" => Some(state.previous_cwd.as_deref().map_or_else(Stream::default, Stream::known)),
+        "HOME" => Some(world.home().map_or_else(Stream::default, Stream::known)),
+        "IFS" => Some(Stream::known(" \t\n")),
+        "!" => Some(Stream::shaped(Shape::OwnJob)),
+        "?" | "$" | "#" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID" | "BASHPID" => {
+            Some(Stream::shaped(Shape::Token))
         }
+        "@" | "*" => Some(match state.positional.as_deref() {
+            Some(words) if words.is_empty() => Stream::empty(),
+            Some(words) if words.len() == 1 => Stream::known(words.concat()),
+            Some(_) | None => Stream::default(),
+        }),
+        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let index: usize = digits.parse().ok()?;
+            Some(match (&state.positional, index.checked_sub(1)) {
+                (_, None) => Stream::shaped(Shape::Token),
+                (Some(words), Some(at)) => words.get(at).map_or_else(Stream::empty, Stream::known),
+                (None, Some(_)) => Stream::default(),
+            })
+        }
+        _ => None,
+    }
+}
+
+/// A variable that the script did not set: it comes from the environment or is empty.
+fn unset(world: &dyn World, name: &str) -> Stream {
+    let secret = crate::observe::names::secret_variable(name);
+    match world.environment(name) {
+        Some(value) if !secret => Stream::known(value.into_owned()),
+        Some(_) | None => Stream::unknown(Origin { secret, ..Origin::default() }),
     }
 }
 

@@ -39,7 +39,7 @@ impl Runner<'_, '_> {
         }
         let before = state.clone();
         let mut output = self.pipeline(&statement.first, state, input.clone());
-        let mut failed = self.failure(&statement.first, before, state);
+        let mut failed = failure(&statement.first, before, state);
         // What follows `&&` runs where a `cd` has led to, and nowhere else.
         let mut stayed = state.otherwise.take();
         for (connector, pipeline) in &statement.rest {
@@ -50,7 +50,7 @@ impl Runner<'_, '_> {
                     let printed = self.pipeline(pipeline, state, input.clone());
                     output = output.then(if sure { printed } else { perhaps(printed) });
                     if returns {
-                        let mut other = self.failure(pipeline, before, state);
+                        let mut other = failure(pipeline, before, state);
                         if let (Some(other), Some(_)) = (&mut other, &stayed) {
                             other.otherwise.clone_from(&stayed);
                         }
@@ -74,7 +74,7 @@ impl Runner<'_, '_> {
                         output = output.then(perhaps(printed));
                         let stayed = stayed.take();
                         if returns {
-                            failed = self.failure(pipeline, before, &other);
+                            failed = failure(pipeline, before, &other);
                             join_failed(state, &other, stayed);
                         }
                     }
@@ -86,34 +86,35 @@ impl Runner<'_, '_> {
         }
         output
     }
+}
 
-    /// The state after a pipeline that failed; `None` if it does not fail.
-    fn failure<'a>(&self, pipeline: &Pipeline, before: State<'a>, after: &State<'a>) -> Option<State<'a>> {
-        let command = match pipeline.commands.as_slice() {
-            [only] => only,
-            // The last one runs in the shell itself, and says how the whole ended.
-            [.., last] if before.dialect == Dialect::Zsh => last,
-            [] | [..] => return Some(before.join(after)),
-        };
-        let CommandKind::Simple(simple) = &command.kind else { return Some(before.join(after)) };
-        if pipeline.negated || opens_files(&command.redirects) {
-            return Some(before.join(after));
-        }
-        if simple.words.is_empty() {
-            return Some(after.clone());
-        }
-        match first_word(simple) {
-            Some(name) if before.functions.contains_key(name) || before.shadowed.iter().any(|known| known == name) => {
-                Some(before.join(after))
-            }
-            Some("cd" | "pushd") if after.cwd.is_some() && after.otherwise.is_none() => None,
-            Some("cd" | "pushd") => Some(before),
-            // What prints may fail to, and what is named may not be a name.
-            Some(":" | "true") => None,
-            Some(_) | None => Some(before.join(after)),
-        }
+/// The state after a pipeline that failed; `None` if it does not fail.
+fn failure<'a>(pipeline: &Pipeline, before: State<'a>, after: &State<'a>) -> Option<State<'a>> {
+    let command = match pipeline.commands.as_slice() {
+        [only] => only,
+        // The last one runs in the shell itself, and says how the whole ended.
+        [.., last] if before.dialect == Dialect::Zsh => last,
+        [] | [..] => return Some(before.join(after)),
+    };
+    let CommandKind::Simple(simple) = &command.kind else { return Some(before.join(after)) };
+    if pipeline.negated || opens_files(&command.redirects) {
+        return Some(before.join(after));
     }
-
+    if simple.words.is_empty() {
+        return Some(after.clone());
+    }
+    match first_word(simple) {
+        Some(name) if before.functions.contains_key(name) || before.shadowed.iter().any(|known| known == name) => {
+            Some(before.join(after))
+        }
+        Some("cd" | "pushd") if after.cwd.is_some() && after.otherwise.is_none() => None,
+        Some("cd" | "pushd") => Some(before),
+        // What prints may fail to, and what is named may not be a name.
+        Some(":" | "true") => None,
+        Some(_) | None => Some(before.join(after)),
+    }
+}
+impl Runner<'_, '_> {
     /// `… || exit 1` and the like: what comes after runs only if the left side succeeded.
     fn never_returns(&self, pipeline: &Pipeline) -> bool {
         let [command] = pipeline.commands.as_slice() else { return false };

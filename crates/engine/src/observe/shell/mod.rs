@@ -1,5 +1,6 @@
 //! Shell commands: text to tree to what would happen.
 
+pub mod aftermath;
 pub mod arrays;
 pub mod background;
 pub mod building;
@@ -8,9 +9,11 @@ pub mod code;
 pub mod directory;
 pub mod evaluate;
 pub mod expand;
+pub mod exports;
 pub mod field;
 pub mod git_steps;
 pub mod list;
+pub mod loops;
 pub mod paths;
 pub mod reading;
 pub mod run;

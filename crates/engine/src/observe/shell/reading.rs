@@ -52,59 +52,57 @@ fn by_sh(text: &str) -> Vec<Reading> {
     if adds_nothing && (is_refused || dash.script == bash.script) { vec![bash] } else { vec![bash, dash] }
 }
 
-impl Runner<'_, '_> {
-    /// Runs a text as every shell would that may run it. What any of them does counts.
-    pub fn every_reading(
-        &mut self,
-        text: &str,
-        shell: Shell,
-        state: &mut State<'_>,
-        input: &Stream,
-        what: &str,
-    ) -> Stream {
-        let readings = readings(text, shell);
-        let mut printed: Option<Stream> = None;
-        let mut end: Option<State<'_>> = None;
-        for reading in &readings {
-            if let Some(error) = &reading.error {
-                self.out.lower(Degree::Opaque, format!("{what}{error}"));
-            }
-            let mut inner: State<'_> = State { dialect: reading.dialect, ..state.clone() };
-            // What one shell has set up is nothing to the next.
-            self.traps.clear();
-            self.called.clear();
-            let output = self.apart(|runner| runner.one_reading(&reading.script, &mut inner, input));
-            printed = Some(printed.map_or_else(|| output.clone(), |first| first.or(&output)));
-            end = Some(match end {
-                Some(end) => end.join(&inner),
-                None => inner,
-            });
+/// Runs a text as every shell would that may run it. What any of them does counts.
+pub fn every_reading(
+    runner: &mut Runner<'_, '_>,
+    text: &str,
+    shell: Shell,
+    state: &mut State<'_>,
+    input: &Stream,
+    what: &str,
+) -> Stream {
+    let readings = readings(text, shell);
+    let mut printed: Option<Stream> = None;
+    let mut end: Option<State<'_>> = None;
+    for reading in &readings {
+        if let Some(error) = &reading.error {
+            runner.out.lower(Degree::Opaque, format!("{what}{error}"));
         }
-        if let Some(end) = end {
-            state.written = Rc::clone(&end.written);
-            state.git = Rc::clone(&end.git);
-        }
-        printed.unwrap_or_default()
+        let mut inner: State<'_> = State { dialect: reading.dialect, ..state.clone() };
+        // What one shell has set up is nothing to the next.
+        runner.traps.clear();
+        runner.called.clear();
+        let output = runner.apart(|runner| one_reading(runner, &reading.script, &mut inner, input));
+        printed = Some(printed.map_or_else(|| output.clone(), |first| first.or(&output)));
+        end = Some(match end {
+            Some(end) => end.join(&inner),
+            None => inner,
+        });
     }
+    if let Some(end) = end {
+        state.written = Rc::clone(&end.written);
+        state.git = Rc::clone(&end.git);
+    }
+    printed.unwrap_or_default()
+}
 
-    /// zsh keeps a value whole that the others split, unless an option of the user's says otherwise: where that makes a
-    /// difference both count.
-    fn one_reading<'a>(&mut self, script: &'a Script, state: &mut State<'a>, input: &Stream) -> Stream {
-        let before = state.clone();
-        let kept = std::mem::take(&mut self.kept_whole);
-        let output = self.program(script, state, input.clone());
-        let differs = std::mem::replace(&mut self.kept_whole, kept);
-        if !differs || self.splits {
-            return output;
-        }
-        let mut other = before;
-        self.traps.clear();
-        self.splits = true;
-        let split = self.program(script, &mut other, input.clone());
-        self.splits = false;
-        *state = std::mem::replace(state, State::new(None)).join(&other);
-        output.or(&split)
+/// zsh keeps a value whole that the others split, unless an option of the user's says otherwise: where that makes a
+/// difference both count.
+fn one_reading<'a>(runner: &mut Runner<'_, '_>, script: &'a Script, state: &mut State<'a>, input: &Stream) -> Stream {
+    let before = state.clone();
+    let kept = std::mem::take(&mut runner.kept_whole);
+    let output = runner.program(script, state, input.clone());
+    let differs = std::mem::replace(&mut runner.kept_whole, kept);
+    if !differs || runner.splits {
+        return output;
     }
+    let mut other = before;
+    runner.traps.clear();
+    runner.splits = true;
+    let split = runner.program(script, &mut other, input.clone());
+    runner.splits = false;
+    *state = std::mem::replace(state, State::new(None)).join(&other);
+    output.or(&split)
 }
 
 impl State<'_> {

@@ -4,15 +4,22 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use doorward_shell::{Arm, Case, Command, CommandKind, Dialect, For, Pipeline, Script, Statement, Value};
-use doorward_vocabulary::{Degree, Mark, Operation};
+use doorward_vocabulary::{Degree, Mark};
 
+use super::aftermath::{changes_files, keep_files, keep_uncertain, unless_refused};
 use super::background;
 use super::list::{Exits, Jump, opens_files};
-use super::state::{State, WrittenFile};
+use super::loops::{forget_assigned, loop_value};
+use super::state::State;
 use super::trap::Trap;
+use crate::observe::caused::Caused;
+use crate::observe::lingering::unwaited;
 use crate::observe::observer::Observer;
-use crate::observe::stream::{Origin, Shape, Stream};
-use crate::world::Kind;
+use crate::observe::shell::background::note_background;
+use crate::observe::shell::exports::assign;
+use crate::observe::shell::simple::finish_redirects;
+use crate::observe::shell::zsh::note_hook;
+use crate::observe::stream::{Origin, Stream};
 
 /// Functions and nested code deeper than this are not followed.
 const DEPTH: u32 = 40;
@@ -67,6 +74,13 @@ impl<'o, 'w> Runner<'o, 'w> {
         }
     }
 
+    /// What the run causes, by value; `Observer::write` puts it onto the sheet.
+    pub fn collect<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
+        let beginning = self.out.begin();
+        let done = run(self);
+        (done, self.out.end(beginning))
+    }
+
     /// A whole program: also looks into functions that nothing calls.
     pub fn program<'a>(&mut self, script: &'a Script, state: &mut State<'a>, input: Stream) -> Stream {
         let output = self.script(script, state, input);
@@ -92,7 +106,7 @@ impl<'o, 'w> Runner<'o, 'w> {
         for (at, statement) in script.statements.iter().enumerate() {
             let skipped = self.exits != exits;
             let is_unwaited = background::is_unwaited(&script.statements, at, state);
-            let printed = self.unwaited(is_unwaited, |runner| runner.statement(statement, state, input.clone()));
+            let printed = unwaited(self, is_unwaited, |runner| runner.statement(statement, state, input.clone()));
             // Behind a way out it is not known whether this is printed at all.
             output = if skipped && printed != Stream::empty() {
                 output.then(Stream::unknown(printed.origin))
@@ -107,9 +121,9 @@ impl<'o, 'w> Runner<'o, 'w> {
     fn statement<'a>(&mut self, statement: &'a Statement, state: &mut State<'a>, input: Stream) -> Stream {
         if statement.background {
             let mut inner = state.clone();
-            self.note_background(statement);
+            note_background(self, statement);
             let output = self.apart(|runner| runner.list(statement, &mut inner, input));
-            self.keep_uncertain(state, &inner);
+            keep_uncertain(state, &inner);
             return output;
         }
         self.list(statement, state, input)
@@ -130,53 +144,16 @@ impl<'o, 'w> Runner<'o, 'w> {
                 break;
             }
             let mut inner = state.clone();
-            let before = self.out.effects.len();
-            stream = self.apart(|runner| runner.command(command, &mut inner, stream));
-            self.keep_files(state, &inner);
+            let (printed, mut caused) =
+                self.collect(|runner| runner.apart(|runner| runner.command(command, &mut inner, stream)));
+            stream = printed;
+            keep_files(state, &inner);
             if at + 1 < pipeline.commands.len() {
-                self.out.hands_on(before);
+                caused.hand_on();
             }
+            self.out.write(caused);
         }
         stream
-    }
-
-    /// Files that a subshell wrote are there afterwards.
-    pub fn keep_files<'a>(&self, state: &mut State<'a>, inner: &State<'a>) {
-        if !Rc::ptr_eq(&state.written, &inner.written) {
-            state.written = Rc::clone(&inner.written);
-        }
-        if !Rc::ptr_eq(&state.git, &inner.git) {
-            state.git = Rc::clone(&inner.git);
-        }
-    }
-
-    /// Files that something wrote which runs at the same time: when, nobody knows.
-    pub fn keep_uncertain<'a>(&self, state: &mut State<'a>, inner: &State<'a>) {
-        if !Rc::ptr_eq(&state.git, &inner.git) {
-            Rc::make_mut(&mut state.git).lost();
-        }
-        if Rc::ptr_eq(&state.written, &inner.written) {
-            return;
-        }
-        let files = Rc::make_mut(&mut state.written);
-        for (path, file) in inner.written.iter() {
-            if files.get(path) != Some(file) {
-                files.insert(path.clone(), WrittenFile { content: None, ..*file });
-            }
-        }
-    }
-
-    /// Notes what a file holds from now on.
-    pub fn store(&mut self, path: String, content: Option<String>, origin: Origin, state: &mut State<'_>) {
-        // What came from elsewhere stays so until somebody writes something that is seen.
-        let was_brought = state.written.get(&path).is_some_and(|earlier| earlier.origin.brought);
-        let origin = Origin { brought: origin.brought || (was_brought && content.is_none()), ..origin };
-        if origin.brought {
-            self.out.arrivals.push(path.clone());
-        }
-        let there = |path: &str| !matches!(self.out.world.look(path).kind, Kind::Missing | Kind::Unlisted);
-        let over = state.written.get(&path).map_or_else(|| there(&path), |earlier| earlier.over);
-        Rc::make_mut(&mut state.written).insert(path, WrittenFile { content, origin, over });
     }
 
     pub fn command<'a>(&mut self, command: &'a Command, state: &mut State<'a>, input: Stream) -> Stream {
@@ -184,9 +161,11 @@ impl<'o, 'w> Runner<'o, 'w> {
             return Stream::default();
         }
         if let CommandKind::Simple(simple) = &command.kind {
-            let (at, elsewhere) = (self.out.effects.len(), state.elsewhere().map(|state| (state, input.clone())));
-            let output = self.simple(simple, command, state, input);
-            if let Some((mut elsewhere, input)) = elsewhere.filter(|_| self.has_changed_since(at)) {
+            let Some(mut elsewhere) = state.elsewhere() else { return self.simple(simple, command, state, input) };
+            let (output, caused) = self.collect(|runner| runner.simple(simple, command, state, input.clone()));
+            let changes_files = caused.iter().any(changes_files);
+            self.out.write(caused);
+            if changes_files {
                 self.simple(simple, command, &mut elsewhere, input);
             }
             return output;
@@ -199,15 +178,9 @@ impl<'o, 'w> Runner<'o, 'w> {
         let output = self.compound(&command.kind, command, state, redirected.input.clone());
         unless_refused(before, state);
         if let Some((redirected, mut elsewhere)) = elsewhere {
-            self.finish_redirects(redirected, output.clone(), &mut elsewhere);
+            finish_redirects(self.out, redirected, output.clone(), &mut elsewhere);
         }
-        self.finish_redirects(redirected, output, state)
-    }
-
-    /// Files were changed: where they lie then matters.
-    fn has_changed_since(&self, at: usize) -> bool {
-        let changes = |operation| matches!(operation, Operation::Write | Operation::Delete);
-        self.out.effects.iter().skip(at).any(|effect| changes(effect.operation))
+        finish_redirects(self.out, redirected, output, state)
     }
 
     fn compound<'a>(
@@ -223,7 +196,7 @@ impl<'o, 'w> Runner<'o, 'w> {
             CommandKind::Subshell(script) => {
                 let mut inner = state.clone();
                 let output = self.apart(|runner| runner.script(script, &mut inner, input));
-                self.keep_files(state, &inner);
+                keep_files(state, &inner);
                 output
             }
             CommandKind::If(branches) => self.branches(branches, state, input),
@@ -231,8 +204,8 @@ impl<'o, 'w> Runner<'o, 'w> {
                 if background::piles_up(body, state) {
                     self.out.call_mark(Mark::ForkBomb);
                 }
-                self.forget_assigned(&body.condition, state);
-                self.forget_assigned(&body.body, state);
+                forget_assigned(&body.condition, state);
+                forget_assigned(&body.body, state);
                 let output = self.repeat(state, |runner, state| {
                     let first = runner.script(&body.condition, state, input.clone());
                     first.then(runner.script(&body.body, state, input.clone()))
@@ -244,7 +217,7 @@ impl<'o, 'w> Runner<'o, 'w> {
                 for part in &body.parts {
                     self.arithmetic(part, state);
                 }
-                self.forget_assigned(&body.body, state);
+                forget_assigned(&body.body, state);
                 let output = self.repeat(state, |runner, state| runner.script(&body.body, state, input.clone()));
                 Stream::unknown(output.origin)
             }
@@ -258,16 +231,17 @@ impl<'o, 'w> Runner<'o, 'w> {
                 Stream::empty()
             }
             CommandKind::Function(function) => {
-                self.note_hook(&function.name, state);
+                note_hook(self.out, &function.name, state);
                 Rc::make_mut(&mut state.functions).insert(function.name.clone(), &*function.body);
                 Stream::empty()
             }
             CommandKind::Coproc(coproc) => {
                 let mut inner = state.clone();
                 let unknown = Stream::unknown(Origin::default());
-                let output = self
-                    .unwaited(true, |runner| runner.apart(|runner| runner.command(&coproc.body, &mut inner, unknown)));
-                self.keep_uncertain(state, &inner);
+                let output = unwaited(self, true, |runner| {
+                    runner.apart(|runner| runner.command(&coproc.body, &mut inner, unknown))
+                });
+                keep_uncertain(state, &inner);
                 output
             }
         }
@@ -350,7 +324,7 @@ impl<'o, 'w> Runner<'o, 'w> {
                 let before = state.clone();
                 let mut output = Stream::empty();
                 for value in values {
-                    self.assign(&body.name, Stream::known(value), state);
+                    assign(self.out, &body.name, Stream::known(value), state);
                     let mut round =
                         |runner: &mut Self, state: &mut State<'a>| runner.script(&body.body, state, input.clone());
                     output = output.then(self.round(state, &mut round));
@@ -359,8 +333,8 @@ impl<'o, 'w> Runner<'o, 'w> {
                 output
             }
             Some(_) | None => {
-                self.forget_assigned(&body.body, state);
-                let value = self.loop_value(words.as_deref(), origin, state.cwd.as_deref());
+                forget_assigned(&body.body, state);
+                let value = loop_value(self.out, words.as_deref(), origin, state.cwd.as_deref());
                 for field in words.iter().flatten().filter(|field| field.glob) {
                     match (field.known(), state.cwd.as_deref()) {
                         (Some(text), Some(cwd)) => self.out.note_listed(&crate::path::join(cwd, text)),
@@ -368,36 +342,11 @@ impl<'o, 'w> Runner<'o, 'w> {
                         (Some(_), None) => {}
                     }
                 }
-                self.assign(&body.name, value, state);
+                assign(self.out, &body.name, value, state);
                 let output = self.repeat(state, |runner, state| runner.script(&body.body, state, input.clone()));
                 Stream::unknown(output.origin)
             }
         }
-    }
-
-    /// What a loop variable can be: globs inside the project yield paths of the project.
-    fn loop_value(&self, words: Option<&[super::field::Field]>, origin: Origin, cwd: Option<&str>) -> Stream {
-        let is_inside = |field: &super::field::Field| {
-            super::paths::is_plain_inside(field, cwd, self.out.world)
-                || (field.dynamic
-                    && matches!(field.shape, Shape::ProjectPaths | Shape::Matched)
-                    && field.prefix().is_empty())
-        };
-        let is_matched = |field: &super::field::Field| {
-            is_inside(field) && (field.glob || field.shape == Shape::Matched) && self.out.links.is_empty()
-        };
-        let is_name = |field: &super::field::Field| {
-            is_inside(field) || (field.dynamic && field.shape == Shape::ProjectNames && field.prefix().is_empty())
-        };
-        let shape = match words {
-            None | Some([]) => Shape::Any,
-            Some(fields) if fields.iter().all(|field| field.shape == Shape::Token && field.dynamic) => Shape::Token,
-            Some(fields) if fields.iter().all(is_matched) => Shape::Matched,
-            Some(fields) if fields.iter().all(is_inside) => Shape::ProjectPaths,
-            Some(fields) if fields.iter().all(is_name) => Shape::ProjectNames,
-            Some(_) => Shape::Any,
-        };
-        Stream { shape, ..Stream::unknown(origin) }
     }
 
     fn case<'a>(&mut self, case: &'a Case, state: &mut State<'a>, input: Stream) -> Stream {
@@ -415,43 +364,6 @@ impl<'o, 'w> Runner<'o, 'w> {
         }
         *state = end;
         Stream::unknown(origin)
-    }
-
-    /// Variables that a loop body sets are not known on its second round, except that a count stays a count.
-    fn forget_assigned<'a>(&mut self, script: &'a Script, state: &mut State<'a>) {
-        let (mut names, mut counts) = (Vec::new(), Vec::new());
-        doorward_shell::walk(script, &mut |command: &Command| {
-            if let CommandKind::Simple(simple) = &command.kind {
-                for assignment in &simple.assignments {
-                    let counted = is_count(&assignment.value) && !assignment.append && assignment.subscript.is_none();
-                    if counted { &mut counts } else { &mut names }.push(assignment.name.clone());
-                }
-                let mut words = simple.words.iter().filter_map(|word| match word.parts.as_slice() {
-                    [doorward_shell::Part::Text { text, .. }] => Some(text.as_str()),
-                    [] | [..] => None,
-                });
-                if let Some(
-                    "read" | "mapfile" | "readarray" | "let" | "export" | "declare" | "local" | "printf" | "typeset"
-                    | "getopts",
-                ) = words.next()
-                {
-                    names.extend(words.map(|word| word.split('=').next().unwrap_or(word).to_owned()));
-                }
-            }
-            if let CommandKind::For(inner) = &command.kind {
-                names.push(inner.name.clone());
-            }
-        });
-        for name in &names {
-            if state.variables.contains_key(name) {
-                state.forget(name);
-            }
-        }
-        for name in counts.iter().filter(|name| !names.contains(name)) {
-            let Some(variable) = state.variables.get(name) else { continue };
-            let value = if variable.value.is_number() { Stream::shaped(Shape::Token) } else { Stream::default() };
-            state.set(name, value);
-        }
     }
 
     /// A value of an assignment, for its effects and its text.
@@ -475,22 +387,5 @@ impl<'o, 'w> Runner<'o, 'w> {
                 Stream::unknown(origin)
             }
         }
-    }
-}
-
-/// A command whose files cannot be opened is not run, and the shell goes on as it was.
-pub fn unless_refused<'a>(before: Option<State<'a>>, state: &mut State<'a>) {
-    if let Some(before) = before.filter(|before| !state.equals(before)) {
-        *state = std::mem::replace(state, State::new(None)).join(&before);
-    }
-}
-
-/// Digits, or the result of arithmetic.
-fn is_count(value: &Value) -> bool {
-    let Value::Scalar(word) = value else { return false };
-    match word.parts.as_slice() {
-        [doorward_shell::Part::Arithmetic { .. }] => true,
-        [doorward_shell::Part::Text { text, .. }] => text.bytes().all(|byte| byte.is_ascii_digit()),
-        [] | [..] => false,
     }
 }

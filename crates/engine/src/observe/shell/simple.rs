@@ -3,19 +3,23 @@
 use std::rc::Rc;
 
 use doorward_shell::{Assignment, Command, Dialect, Redirect, RedirectOperator, RedirectTarget, Simple, Value};
-use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Scope};
+use doorward_vocabulary::{Degree, FlowKind, Mark};
 
 use super::arrays::is_declared;
+use super::exports::{assign, exported};
 use super::field::Field;
 use super::list::opens_files;
-use super::run::{Runner, unless_refused};
+use super::run::Runner;
 use super::shape::of_lines;
-use super::state::{State, Variable, WrittenFile};
-use crate::effect::{Effect, Target};
-use crate::observe::names;
-use crate::observe::observer::By;
-use crate::observe::stream::{FileText, Origin, Shape, Stream, TEXT_LIMIT};
+use super::state::{State, WrittenFile};
+use crate::observe::observer::{By, Line, Observer};
+use crate::observe::program::run;
+use crate::observe::shell::aftermath::{store, unless_refused};
+use crate::observe::shell::arrays::declared_arrays;
+use crate::observe::shell::zsh::note_table;
+use crate::observe::stream::{FileText, Origin, Stream, TEXT_LIMIT};
 use crate::observe::touch::Touch;
+use crate::world::World;
 
 /// What redirects do to the streams of a command.
 #[derive(Debug)]
@@ -33,8 +37,8 @@ struct Output {
     standard: bool,
     append: bool,
     by: By,
-    /// Where the effect stands on the sheet.
-    effect: usize,
+    /// The effect that it has; a harmless device has none.
+    effect: Option<Line>,
 }
 
 impl Runner<'_, '_> {
@@ -74,9 +78,9 @@ impl Runner<'_, '_> {
             let reads = |redirect: &Redirect| redirect.operator == RedirectOperator::Read;
             let prints = simple.assignments.is_empty() && command.redirects.iter().any(reads);
             let output = if prints { redirected.input.clone() } else { Stream::empty() };
-            return self.finish_redirects(redirected, output, state);
+            return finish_redirects(self.out, redirected, output, state);
         }
-        let arrays = self.declared_arrays(simple, &mut fields, state);
+        let arrays = declared_arrays(self, simple, &mut fields, state);
         let mut inner = state.clone();
         let changes_state = simple.assignments.len() == arrays.len();
         for assignment in &simple.assignments {
@@ -86,41 +90,48 @@ impl Runner<'_, '_> {
         }
         let part = self.out.part(command.span);
         let untouched = opens_files(&command.redirects).then(|| state.clone());
-        let at = self.out.effects.len();
-        let output = if changes_state {
-            self.run(fields, state, redirected.input.clone(), part)
-        } else {
-            let before = inner.clone();
-            let output = self.run(fields, &mut inner, redirected.input.clone(), part);
-            state.keep_changes(&before, &inner, simple.assignments.iter().map(|assignment| &*assignment.name));
-            if self.is_special(simple) {
-                state.path_changed |= inner.path_changed;
-                simple.assignments.iter().for_each(|assignment| state.forget(&assignment.name));
+        let (output, mut caused) = self.collect(|runner| {
+            let output = if changes_state {
+                run(runner, fields, state, redirected.input.clone(), part)
+            } else {
+                runner.run_with(simple, fields, (state, inner), redirected.input.clone(), part)
+            };
+            for (name, value) in arrays {
+                assign(runner.out, name, value, state);
             }
             output
-        };
-        for (name, value) in arrays {
-            self.assign(name, value, state);
-        }
+        });
         unless_refused(untouched, state);
         if command.redirects.iter().any(takes_output) {
-            self.out.hands_on(at);
+            caused.hand_on();
         }
-        self.finish_redirects(redirected, output, state)
+        self.out.write(caused);
+        finish_redirects(self.out, redirected, output, state)
     }
 
-    /// Assignments before a special builtin stay in force.
-    fn is_special(&self, simple: &Simple) -> bool {
-        simple.words.first().is_some_and(|word| {
-            matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }]
-                if matches!(text.as_str(), "export" | "eval" | "exec" | "source" | "." | "readonly" | "set" | ":" | "trap" | "unset"))
-        })
+    /// Runs a command whose assignments hold for it alone.
+    fn run_with<'a>(
+        &mut self,
+        simple: &'a Simple,
+        fields: Vec<Field>,
+        (state, mut inner): (&mut State<'a>, State<'a>),
+        input: Stream,
+        part: crate::effect::Part,
+    ) -> Stream {
+        let before = inner.clone();
+        let output = run(self, fields, &mut inner, input, part);
+        state.keep_changes(&before, &inner, simple.assignments.iter().map(|assignment| &*assignment.name));
+        if is_special(simple) {
+            state.path_changed |= inner.path_changed;
+            simple.assignments.iter().for_each(|assignment| state.forget(&assignment.name));
+        }
+        output
     }
 
     /// `name=value` on its own.
     fn assignment<'a>(&mut self, assignment: &'a Assignment, state: &mut State<'a>) {
         if let (Some(_), Value::Scalar(_)) = (&assignment.subscript, &assignment.value) {
-            self.note_table(&assignment.name, state);
+            note_table(self.out, &assignment.name, state);
         }
         if let Some(subscript) = &assignment.subscript {
             self.element(&assignment.name, subscript, state);
@@ -129,160 +140,16 @@ impl Runner<'_, '_> {
         if assignment.append || assignment.subscript.is_some() {
             value = Stream::unknown(value.origin);
         }
-        self.assign(&assignment.name, value, state);
-    }
-
-    /// Sets a variable and judges its name.
-    pub fn assign(&mut self, name: &str, value: Stream, state: &mut State<'_>) {
-        self.note_tied(name, state);
-        if state.exports_all {
-            self.exported(name, &value, state, "whatever follows");
-        }
-        if names::is_poison(name) && !self.value_is_harmless(name, &value, state) {
-            self.poison(name, state);
-        }
-        if names::is_history(name) {
-            self.hides_history(name);
-        }
-        if state.stubborn.contains(name) {
-            self.evaluates(value.text.as_deref().unwrap_or_default(), state);
-            if value.text.is_none() && !value.shape.is_one_word() && state.numbers.contains(name) {
-                self.reads_as_number();
-            }
-        }
-        // The shell gives these other values by itself.
-        let own = matches!(name, "_" | "PWD" | "OLDPWD" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "DIRSTACK");
-        let value = match (own || state.stubborn.contains(name), state.numbers.contains(name)) {
-            (_, true) => Stream { shape: Shape::Token, ..Stream::unknown(value.origin) },
-            (true, false) => Stream::unknown(value.origin),
-            (false, false) => value,
-        };
-        state.set(name, value);
-        // What the environment holds already stays in it.
-        if self.out.world.environment(name).is_some() {
-            state.export(name);
-        }
-        if state.variables.get(name).is_some_and(|variable| variable.exported) {
-            let value = state.variables.get(name).and_then(|variable| variable.value.text.clone());
-            self.note_skipped_checks(name, value.as_deref());
-        }
+        assign(self.out, &assignment.name, value, state);
     }
 
     /// `name=value command`: goes into the environment of the command.
     fn prefix_assignment<'a>(&mut self, assignment: &'a Assignment, state: &mut State<'a>, fields: &[Field]) {
         let program = fields.first().and_then(Field::exact).unwrap_or_default().to_owned();
         let value = self.value(&assignment.value, state);
-        self.exported(&assignment.name, &value, state, &program);
+        exported(self.out, &assignment.name, &value, state, &program);
         state.set(&assignment.name, value);
         state.export(&assignment.name);
-    }
-
-    /// A variable enters the environment of programs.
-    pub fn exported(&mut self, name: &str, value: &Stream, state: &mut State<'_>, program: &str) {
-        if names::is_poison(name) {
-            if !self.value_is_harmless(name, value, state) {
-                let at = self.out.effects.len();
-                self.poison(name, state);
-                let names_check =
-                    value.text.as_ref().is_some_and(|text| text.to_ascii_lowercase().contains("sslverify"));
-                if name.starts_with("GIT_CONFIG") && names_check {
-                    self.mark_since(at, Marks::default().with(Mark::TlsWeakened));
-                }
-            }
-            return;
-        }
-        if names::is_history(name) {
-            return self.hides_history(name);
-        }
-        self.note_skipped_checks(name, value.text.as_deref());
-        let leads = names::leads_elsewhere(name, value.text.as_deref())
-            || value
-                .text
-                .as_deref()
-                .is_some_and(|text| super::paths::leads_out(text, state.cwd.as_deref(), self.out.world));
-        if !leads && (names::is_harmless(name, value.text.as_deref()) || self.program_listens(program, name)) {
-            return;
-        }
-        // A pattern that allows the program says nothing about this variable, so it stands beside the commands.
-        self.out.commands.push(format!("{name}={}", value.text.as_deref().unwrap_or("…")));
-        self.out.lower(Degree::Unknown, format!("the variable `{name}` in the environment of `{program}`"));
-    }
-
-    fn program_listens(&self, program: &str, name: &str) -> bool {
-        self.out.knowledge.entry(program).is_some_and(|entry| entry.env.iter().any(|known| known == name))
-    }
-
-    fn value_is_harmless(&self, name: &str, value: &Stream, state: &State<'_>) -> bool {
-        match &value.text {
-            Some(text) if name == "PATH" => super::paths::harmless_path_list(text, self.out.world),
-            Some(text) if name == "PYTHONPATH" => {
-                super::paths::source_roots(text, state.cwd.as_deref(), self.out.world)
-            }
-            Some(text) => {
-                names::is_harmless_value(name, text)
-                    || (name == "TMPDIR"
-                        && self.out.world.scratch().iter().any(|directory| crate::path::under(text, directory)))
-                    || (name == "HOME" && self.out.world.home() == Some(text.as_str()))
-            }
-            None => false,
-        }
-    }
-
-    /// What is typed from here on may not be written down.
-    pub fn hides_history(&mut self, what: &str) {
-        let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("shell history: {what}")));
-        effect.scope = Scope::Project;
-        effect.reach = Reach::Workspace;
-        effect.reversibility = doorward_vocabulary::Reversibility::Rebuildable;
-        effect.marks = Marks::default().with(Mark::HistoryHidden);
-        effect.part = self.out.outer.unwrap_or_default();
-        self.out.effect(effect);
-    }
-
-    /// The variable makes checks pass without a look, in every program that this shell starts from now on.
-    fn note_skipped_checks(&mut self, name: &str, value: Option<&str>) {
-        if !names::skips_checks(name, value) {
-            return;
-        }
-        let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
-        effect.scope = Scope::Project;
-        effect.reach = Reach::Workspace;
-        effect.reversibility = doorward_vocabulary::Reversibility::Rebuildable;
-        effect.marks = Marks::default().with(Mark::SkipsChecks);
-        effect.part = self.out.outer.unwrap_or_default();
-        self.out.effect(effect);
-    }
-
-    /// A variable that turns data into code was set.
-    pub fn poison(&mut self, name: &str, state: &mut State<'_>) {
-        state.poisoned = true;
-        state.path_changed |= name == "PATH";
-        let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
-        effect.scope = Scope::Project;
-        effect.reach = Reach::Machine;
-        effect.reversibility = doorward_vocabulary::Reversibility::Irreversible;
-        effect.marks = Marks::default().with(Mark::EnvironmentPoison);
-        if names::weakens_tls(name) {
-            effect.marks.add(Mark::TlsWeakened);
-        }
-        effect.part = self.out.outer.unwrap_or_default();
-        self.out.effect(effect);
-    }
-
-    pub fn export(&mut self, name: &str, state: &mut State<'_>) {
-        let value = state.variables.get(name).map(|variable| variable.value.clone());
-        let value = value.unwrap_or_default();
-        if names::is_poison(name) && !self.value_is_harmless(name, &value, state) && state.variables.contains_key(name)
-        {
-            self.poison(name, state);
-        }
-        if state.variables.contains_key(name) {
-            self.note_skipped_checks(name, value.text.as_deref());
-        }
-        Rc::make_mut(&mut state.variables)
-            .entry(name.to_owned())
-            .or_insert(Variable { value, exported: true })
-            .exported = true;
     }
 
     pub fn redirects<'a>(&mut self, redirects: &'a [Redirect], state: &mut State<'a>, input: Stream) -> Redirected {
@@ -295,7 +162,7 @@ impl Runner<'_, '_> {
 
     fn redirect<'a>(&mut self, redirect: &'a Redirect, state: &mut State<'a>, redirected: &mut Redirected) {
         if let Some(doorward_shell::Fd::Variable(name)) = &redirect.fd {
-            self.assign(name, Stream::default(), state);
+            assign(self.out, name, Stream::default(), state);
         }
         let word = match &redirect.target {
             RedirectTarget::Document(document) => {
@@ -326,151 +193,155 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, "a redirect to something that is not one word");
             return;
         };
-        self.redirect_to(redirect, field, by, state, redirected);
-    }
-
-    fn redirect_to(
-        &mut self,
-        redirect: &Redirect,
-        field: &Field,
-        by: By,
-        state: &mut State<'_>,
-        redirected: &mut Redirected,
-    ) {
-        let (reads, writes, append) = match redirect.operator {
-            RedirectOperator::Read => (true, false, false),
-            RedirectOperator::Write | RedirectOperator::Clobber | RedirectOperator::WriteBoth => (false, true, false),
-            RedirectOperator::Append | RedirectOperator::AppendBoth => (false, true, true),
-            RedirectOperator::ReadWrite => (true, true, true),
-            RedirectOperator::DuplicateInput if is_descriptor(field) => return,
-            RedirectOperator::DuplicateInput => (true, false, false),
-            RedirectOperator::DuplicateOutput if is_descriptor(field) => return,
-            RedirectOperator::DuplicateOutput => (false, true, false),
-            RedirectOperator::HereDocument | RedirectOperator::HereString => return,
-        };
-        if let Some((host, port)) = crate::network::device_path(field.prefix()) {
-            self.out.socket(host, port, &by, writes);
-            if reads {
-                redirected.input = Stream::unknown(Origin { secret: false, download: true, ..Origin::default() });
-            }
-            redirected.outputs.push(Output {
-                path: None,
-                network: true,
-                standard: true,
-                append,
-                by,
-                effect: usize::MAX,
-            });
-            return;
-        }
-        if let Some(behind) = &field.process {
-            if reads {
-                redirected.input = Stream { origin: behind.origin.and(field.origin), ..behind.clone() };
-            }
-            return;
-        }
-        let before = redirected.input.clone();
-        if reads {
-            let read = self.out.touch(Touch::Read, field, state.cwd.as_deref(), &by);
-            redirected.input = self.file_stream(read.path.as_deref(), read.sensitive, state);
-        }
-        if reads && state.dialect == Dialect::Zsh && before != Stream::empty() {
-            // zsh reads everything that it is given, one after the other.
-            redirected.input = Stream::unknown(before.origin.and(redirected.input.origin));
-        }
-        if writes {
-            let touch = if append { Touch::Append } else { Touch::Write };
-            let effect = self.out.effects.len();
-            let written = self.out.touch(touch, field, state.cwd.as_deref(), &by);
-            // What goes to a harmless device leaves no effect.
-            let effect = if self.out.effects.len() > effect { effect } else { usize::MAX };
-            let standard = !matches!(redirect.fd, Some(doorward_shell::Fd::Number(number)) if number != 1);
-            redirected.outputs.push(Output { path: written.path, network: false, standard, append, by, effect });
-        }
-    }
-
-    /// What a file holds, as far as this call wrote it.
-    pub fn file_stream(&self, path: Option<&str>, sensitive: bool, state: &State<'_>) -> Stream {
-        let written = path.and_then(|path| state.written.get(path));
-        let brought = path.is_some_and(|path| self.out.world.arrival(path).is_some());
-        let secret = Origin { secret: sensitive, download: false, brought, ..Origin::default() };
-        match written {
-            Some(file) => {
-                let text = file.content.clone();
-                Stream { files: held(path, text.clone()), text, ..Stream::unknown(file.origin.and(secret)) }
-            }
-            None => {
-                let of_session = path.filter(|path| {
-                    let look = self.out.world.look(path);
-                    look.created_this_session || look.changed_since_trust
-                });
-                let text =
-                    of_session.and_then(|path| crate::observe::through::files::text(path, self.out.world, state));
-                let files = path.map(|path| [FileText { path: path.to_owned(), written: None }].into());
-                Stream { text, files, ..Stream::unknown(secret) }
-            }
-        }
-    }
-
-    /// Connects the output of a command with the files and sockets that take it.
-    pub fn finish_redirects(&mut self, redirected: Redirected, output: Stream, state: &mut State<'_>) -> Stream {
-        // The last of several files takes the output; zsh writes it to all of them, and to a pipe as well.
-        let all = state.dialect == Dialect::Zsh;
-        let last = redirected.outputs.iter().rposition(|target| target.standard);
-        let mut rest = output;
-        for (at, target) in redirected.outputs.into_iter().enumerate() {
-            let taken = match (target.standard, last == Some(at)) {
-                (true, true) if !all => std::mem::replace(&mut rest, Stream::empty()),
-                (true, false) if !all => Stream::empty(),
-                (true, _) => rest.clone(),
-                (false, _) => Stream::unknown(rest.origin),
-            };
-            if target.network {
-                let kind = if taken.origin.secret { FlowKind::SecretToNetwork } else { FlowKind::DataToNetwork };
-                self.out.flow(kind, target.by.part, target.by.part);
-                continue;
-            }
-            if taken.text.as_deref().is_some_and(|text| !text.trim().is_empty())
-                && let Some(effect) = self.out.effects.get_mut(target.effect)
-            {
-                effect.marks.remove(Mark::Unseen);
-            }
-            match self.out.effects.get_mut(target.effect).filter(|_| taken.origin.endless) {
-                Some(effect) => effect.marks.add(Mark::Exhaustion),
-                None if taken.origin.endless => self.out.call_mark(Mark::Exhaustion),
-                None => {}
-            }
-            if taken.origin.secret {
-                self.out.flow(FlowKind::SecretToFile, target.by.part, target.by.part);
-            }
-            if taken.origin.download && target.path.as_deref() != Some("/dev/null") {
-                self.out.flow(FlowKind::DownloadToFile, target.by.part, target.by.part);
-            }
-            if let Some(path) = target.path.filter(|path| !path.starts_with("/dev/")) {
-                let earlier = state.written.get(&path).cloned();
-                let content = match (&earlier, target.append) {
-                    (_, false) => taken.text,
-                    (Some(WrittenFile { content: Some(first), .. }), true) => {
-                        let fits = |text: &String| first.len() + text.len() <= TEXT_LIMIT;
-                        taken.text.filter(fits).map(|text| format!("{first}{text}"))
-                    }
-                    (Some(_) | None, true) => None,
-                };
-                let before = earlier.filter(|_| target.append).map_or(Origin::default(), |file| file.origin);
-                self.store(path, content, taken.origin.and(before), state);
-            }
-        }
-        rest
+        redirect_to(self.out, redirect, field, by, state, redirected);
     }
 }
 
-/// What a file holds that this call wrote, if that is known.
+fn redirect_to(
+    out: &mut Observer<'_>,
+    redirect: &Redirect,
+    field: &Field,
+    by: By,
+    state: &mut State<'_>,
+    redirected: &mut Redirected,
+) {
+    let (reads, writes, append) = match redirect.operator {
+        RedirectOperator::Read => (true, false, false),
+        RedirectOperator::Write | RedirectOperator::Clobber | RedirectOperator::WriteBoth => (false, true, false),
+        RedirectOperator::Append | RedirectOperator::AppendBoth => (false, true, true),
+        RedirectOperator::ReadWrite => (true, true, true),
+        RedirectOperator::DuplicateInput if is_descriptor(field) => return,
+        RedirectOperator::DuplicateInput => (true, false, false),
+        RedirectOperator::DuplicateOutput if is_descriptor(field) => return,
+        RedirectOperator::DuplicateOutput => (false, true, false),
+        RedirectOperator::HereDocument | RedirectOperator::HereString => return,
+    };
+    if let Some((host, port)) = crate::network::device_path(field.prefix()) {
+        out.socket(host, port, &by, writes);
+        if reads {
+            redirected.input = Stream::unknown(Origin { secret: false, download: true, ..Origin::default() });
+        }
+        redirected.outputs.push(Output { path: None, network: true, standard: true, append, by, effect: None });
+        return;
+    }
+    if let Some(behind) = &field.process {
+        if reads {
+            redirected.input = Stream { origin: behind.origin.and(field.origin), ..behind.clone() };
+        }
+        return;
+    }
+    let before = redirected.input.clone();
+    if reads {
+        let read = out.touch(Touch::Read, field, state.cwd.as_deref(), &by);
+        redirected.input = file_stream(out.world, read.path.as_deref(), read.sensitive, state);
+    }
+    if reads && state.dialect == Dialect::Zsh && before != Stream::empty() {
+        // zsh reads everything that it is given, one after the other.
+        redirected.input = Stream::unknown(before.origin.and(redirected.input.origin));
+    }
+    if writes {
+        let touch = if append { Touch::Append } else { Touch::Write };
+        let cwd = state.cwd.as_deref();
+        let (written, caused) = out.collect(|out| out.touch(touch, field, cwd, &by));
+        let effect = out.write_first(caused);
+        let standard = !matches!(redirect.fd, Some(doorward_shell::Fd::Number(number)) if number != 1);
+        redirected.outputs.push(Output { path: written.path, network: false, standard, append, by, effect });
+    }
+}
+
+/// What a file holds, as far as this call wrote it.
+pub fn file_stream(world: &dyn World, path: Option<&str>, sensitive: bool, state: &State<'_>) -> Stream {
+    let written = path.and_then(|path| state.written.get(path));
+    let brought = path.is_some_and(|path| world.arrival(path).is_some());
+    let secret = Origin { secret: sensitive, download: false, brought, ..Origin::default() };
+    match written {
+        Some(file) => {
+            let text = file.content.clone();
+            Stream { files: held(path, text.clone()), text, ..Stream::unknown(file.origin.and(secret)) }
+        }
+        None => {
+            let of_session = path.filter(|path| {
+                let look = world.look(path);
+                look.created_this_session || look.changed_since_trust
+            });
+            let text = of_session.and_then(|path| crate::observe::through::files::text(path, world, state));
+            let files = path.map(|path| [FileText { path: path.to_owned(), written: None }].into());
+            Stream { text, files, ..Stream::unknown(secret) }
+        }
+    }
+}
+
+/// Connects the output of a command with the files and sockets that take it.
+pub fn finish_redirects(
+    out: &mut Observer<'_>,
+    redirected: Redirected,
+    output: Stream,
+    state: &mut State<'_>,
+) -> Stream {
+    // The last of several files takes the output; zsh writes it to all of them, and to a pipe as well.
+    let all = state.dialect == Dialect::Zsh;
+    let last = redirected.outputs.iter().rposition(|target| target.standard);
+    let mut rest = output;
+    for (at, target) in redirected.outputs.into_iter().enumerate() {
+        let taken = match (target.standard, last == Some(at)) {
+            (true, true) if !all => std::mem::replace(&mut rest, Stream::empty()),
+            (true, false) if !all => Stream::empty(),
+            (true, _) => rest.clone(),
+            (false, _) => Stream::unknown(rest.origin),
+        };
+        if target.network {
+            let kind = if taken.origin.secret { FlowKind::SecretToNetwork } else { FlowKind::DataToNetwork };
+            out.flow(kind, target.by.part, target.by.part);
+            continue;
+        }
+        if taken.text.as_deref().is_some_and(|text| !text.trim().is_empty())
+            && let Some(effect) = target.effect.and_then(|line| out.line(line))
+        {
+            effect.marks.remove(Mark::Unseen);
+        }
+        match target.effect.filter(|_| taken.origin.endless).and_then(|line| out.line(line)) {
+            Some(effect) => effect.marks.add(Mark::Exhaustion),
+            None if taken.origin.endless => out.call_mark(Mark::Exhaustion),
+            None => {}
+        }
+        if taken.origin.secret {
+            out.flow(FlowKind::SecretToFile, target.by.part, target.by.part);
+        }
+        if taken.origin.download && target.path.as_deref() != Some("/dev/null") {
+            out.flow(FlowKind::DownloadToFile, target.by.part, target.by.part);
+        }
+        if let Some(path) = target.path.filter(|path| !path.starts_with("/dev/")) {
+            let earlier = state.written.get(&path).cloned();
+            let content = match (&earlier, target.append) {
+                (_, false) => taken.text,
+                (Some(WrittenFile { content: Some(first), .. }), true) => {
+                    let fits = |text: &String| first.len() + text.len() <= TEXT_LIMIT;
+                    taken.text.filter(fits).map(|text| format!("{first}{text}"))
+                }
+                (Some(_) | None, true) => None,
+            };
+            let before = earlier.filter(|_| target.append).map_or(Origin::default(), |file| file.origin);
+            store(out, path, content, taken.origin.and(before), state);
+        }
+    }
+    rest
+}
+
+/// Assignments before a special builtin stay in force.
+fn is_special(simple: &Simple) -> bool {
+    simple.words.first().is_some_and(|word| {
+            matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }]
+                if matches!(text.as_str(), "export" | "eval" | "exec" | "source" | "." | "readonly" | "set" | ":" | "trap" | "unset"))
+        })
+}
+
 /// `> file`: what the command prints goes there and not to the agent.
 fn takes_output(redirect: &Redirect) -> bool {
     let writes = [RedirectOperator::Write, RedirectOperator::Clobber, RedirectOperator::Append];
     redirect.fd.is_none() && writes.contains(&redirect.operator)
 }
 
+/// What a file holds that this call wrote, if that is known.
 fn held(path: Option<&str>, written: Option<String>) -> Option<Rc<[FileText]>> {
     Some([FileText { path: path?.to_owned(), written: Some(written?) }].into())
 }

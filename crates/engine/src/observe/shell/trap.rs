@@ -10,6 +10,7 @@ use super::run::Runner;
 use super::state::{State, Variable};
 use crate::effect::Part;
 use crate::observe::observer::By;
+use crate::observe::shell::code::runs_data;
 use crate::observe::stream::Stream;
 
 /// A trap in force, with the state in which it was last looked at.
@@ -35,7 +36,7 @@ impl Runner<'_, '_> {
                 let at_end = signals.iter().all(|signal| matches!(signal.exact(), Some("EXIT" | "0")));
                 self.set_trap(text, at_end, state, by);
             }
-            None => self.runs_data(first.origin, by),
+            None => runs_data(self.out, first.origin, by),
         }
         Some(Stream::empty())
     }

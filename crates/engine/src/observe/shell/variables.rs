@@ -8,115 +8,116 @@ use super::run::Runner;
 use super::shape::of_lines;
 use super::state::State;
 use crate::observe::observer::By;
+use crate::observe::shell::evaluate::evaluates;
+use crate::observe::shell::exports::assign;
+use crate::observe::shell::zsh::note_numbers;
 use crate::observe::stream::{Shape, Stream};
 
-impl Runner<'_, '_> {
-    /// `wait -p name` sets a variable; its name may be glued to the flag, or follow it.
-    pub fn wait(&mut self, words: &[Field], state: &mut State<'_>) {
-        let flagged =
-            words.iter().any(|word| word.may_be_flag() || (word.text.starts_with('-') && word.text.contains('p')));
-        if !flagged {
-            return;
-        }
-        for word in words {
-            let name = match word.text.strip_prefix('-').and_then(|flags| flags.split_once('p')) {
-                Some((_, "")) => continue,
-                Some((_, glued)) => word.with_text(glued),
-                None => word.clone(),
-            };
-            if let Some(name) = self.names_variable(&name, "wait", state)
-                && state.variables.contains_key(&name)
-            {
-                state.forget(&name);
-            }
+/// `wait -p name` sets a variable; its name may be glued to the flag, or follow it.
+pub fn wait(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) {
+    let flagged =
+        words.iter().any(|word| word.may_be_flag() || (word.text.starts_with('-') && word.text.contains('p')));
+    if !flagged {
+        return;
+    }
+    for word in words {
+        let name = match word.text.strip_prefix('-').and_then(|flags| flags.split_once('p')) {
+            Some((_, "")) => continue,
+            Some((_, glued)) => word.with_text(glued),
+            None => word.clone(),
+        };
+        if let Some(name) = runner.names_variable(&name, "wait", state)
+            && state.variables.contains_key(&name)
+        {
+            state.forget(&name);
         }
     }
+}
 
-    pub fn read(
-        &mut self,
-        name: &str,
-        words: &[Field],
-        state: &mut State<'_>,
-        input: &Stream,
-        by: &By,
-    ) -> Option<Stream> {
-        let takes_value: &[&str] = match name {
-            "read" => &["-d", "-i", "-n", "-N", "-p", "-t", "-u"],
-            "mapfile" | "readarray" => &["-d", "-n", "-O", "-s", "-u", "-c", "-C"],
-            _ => &[],
-        };
-        if name != "read" && has_letter(words, &['C']) {
-            self.out.lower(Degree::Opaque, format!("`{name} -C` runs text"));
-            self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
-        }
-        let mut at = 0;
-        let mut names = Vec::new();
-        while let Some(word) = words.get(at) {
+pub fn read(
+    runner: &mut Runner<'_, '_>,
+    name: &str,
+    words: &[Field],
+    state: &mut State<'_>,
+    input: &Stream,
+    by: &By,
+) -> Option<Stream> {
+    let takes_value: &[&str] = match name {
+        "read" => &["-d", "-i", "-n", "-N", "-p", "-t", "-u"],
+        "mapfile" | "readarray" => &["-d", "-n", "-O", "-s", "-u", "-c", "-C"],
+        _ => &[],
+    };
+    if name != "read" && has_letter(words, &['C']) {
+        runner.out.lower(Degree::Opaque, format!("`{name} -C` runs text"));
+        runner.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
+    }
+    let mut at = 0;
+    let mut names = Vec::new();
+    while let Some(word) = words.get(at) {
+        at += 1;
+        let text = word.text.as_str();
+        // The last letter of several is the one that takes the next word.
+        let valued =
+            takes_value.iter().any(|flag| text.starts_with('-') && text.ends_with(flag.trim_start_matches('-')));
+        if valued {
             at += 1;
-            let text = word.text.as_str();
-            // The last letter of several is the one that takes the next word.
-            let valued =
-                takes_value.iter().any(|flag| text.starts_with('-') && text.ends_with(flag.trim_start_matches('-')));
-            if valued {
-                at += 1;
-            } else if !text.starts_with('-') {
-                names.push(word.clone());
-            }
+        } else if !text.starts_with('-') {
+            names.push(word.clone());
         }
-        // With one name the whole line goes into it.
-        let shape = if name == "read" && names.len() == 1 { of_lines(input.shape) } else { Shape::Any };
-        let unnamed: &[&str] = match name {
-            "read" if names.is_empty() => &["REPLY"],
-            "mapfile" | "readarray" if names.is_empty() => &["MAPFILE"],
-            "getopts" => &["OPTARG", "OPTIND"],
-            _ => &[],
-        };
-        unnamed.iter().for_each(|variable| state.set(variable, Stream::unknown(input.origin)));
-        self.note_numbers(words, state);
-        for word in names {
-            if let Some(variable) = self.names_variable(&word, name, state) {
-                self.assign(&variable, Stream { shape, ..Stream::unknown(input.origin) }, state);
-            }
-        }
-        Some(Stream::empty())
     }
+    // With one name the whole line goes into it.
+    let shape = if name == "read" && names.len() == 1 { of_lines(input.shape) } else { Shape::Any };
+    let unnamed: &[&str] = match name {
+        "read" if names.is_empty() => &["REPLY"],
+        "mapfile" | "readarray" if names.is_empty() => &["MAPFILE"],
+        "getopts" => &["OPTARG", "OPTIND"],
+        _ => &[],
+    };
+    unnamed.iter().for_each(|variable| state.set(variable, Stream::unknown(input.origin)));
+    note_numbers(runner, words, state);
+    for word in names {
+        if let Some(variable) = runner.names_variable(&word, name, state) {
+            assign(runner.out, &variable, Stream { shape, ..Stream::unknown(input.origin) }, state);
+        }
+    }
+    Some(Stream::empty())
+}
 
-    pub fn let_builtin(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        for word in words {
-            let Some(text) = word.known() else {
-                self.out.lower(Degree::Opaque, "what `let` evaluates");
-                continue;
-            };
-            if text.contains(['$', '`', '[']) {
-                self.out.lower(Degree::Opaque, "what `let` evaluates");
-                self.evaluated_subscript(text, state);
-            }
-            self.evaluates(text, state);
-            let variable = text
-                .split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
-                .next()
-                .unwrap_or_default();
-            if !variable.is_empty() {
-                self.assign(variable, Stream::default(), state);
-            }
-        }
-        Some(Stream::empty())
-    }
-
-    pub fn printf_variable(&mut self, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        let named = match words.first() {
-            Some(flag) if flag.text == "-v" => words.get(1).cloned(),
-            Some(glued) => glued.text.strip_prefix("-v").map(|name| glued.with_text(name)),
-            None => None,
+pub fn let_builtin(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+    for word in words {
+        let Some(text) = word.known() else {
+            runner.out.lower(Degree::Opaque, "what `let` evaluates");
+            continue;
         };
-        match named {
-            Some(name) => {
-                if let Some(name) = self.names_variable(&name, "printf -v", state) {
-                    self.assign(&name, Stream::default(), state);
-                }
-            }
-            None => self.out.lower(Degree::Opaque, "which variable `printf -v` sets"),
+        if text.contains(['$', '`', '[']) {
+            runner.out.lower(Degree::Opaque, "what `let` evaluates");
+            runner.evaluated_subscript(text, state);
         }
-        Some(Stream::empty())
+        evaluates(runner.out, text, state);
+        let variable = text
+            .split(|character: char| !character.is_ascii_alphanumeric() && character != '_')
+            .next()
+            .unwrap_or_default();
+        if !variable.is_empty() {
+            assign(runner.out, variable, Stream::default(), state);
+        }
     }
+    Some(Stream::empty())
+}
+
+pub fn printf_variable(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+    let named = match words.first() {
+        Some(flag) if flag.text == "-v" => words.get(1).cloned(),
+        Some(glued) => glued.text.strip_prefix("-v").map(|name| glued.with_text(name)),
+        None => None,
+    };
+    match named {
+        Some(name) => {
+            if let Some(name) = runner.names_variable(&name, "printf -v", state) {
+                assign(runner.out, &name, Stream::default(), state);
+            }
+        }
+        None => runner.out.lower(Degree::Opaque, "which variable `printf -v` sets"),
+    }
+    Some(Stream::empty())
 }

@@ -6,6 +6,8 @@ use doorward_vocabulary::Degree;
 use super::field::Field;
 use super::run::Runner;
 use super::state::State;
+use crate::observe::observer::Observer;
+use crate::observe::shell::exports::poison;
 
 /// Arrays that are the same as a variable in capitals, where programs or functions are looked for.
 const SEARCHED: &[&str] = &["path", "fpath", "module_path", "cdpath", "manpath"];
@@ -38,47 +40,45 @@ const CALLED: &[&str] = &[
     "zsh_directory_name",
 ];
 
-impl Runner<'_, '_> {
-    /// `path=…` is `PATH=…`, and `argv=…` the arguments.
-    pub fn note_tied(&mut self, name: &str, state: &mut State<'_>) {
-        if state.dialect != Dialect::Zsh {
-            return;
-        }
-        if SEARCHED.contains(&name) {
-            self.poison("PATH", state);
-        }
-        if name == "argv" {
-            state.positional = None;
-        }
-        if matches!(name, "NULLCMD" | "READNULLCMD" | "TMPPREFIX" | "FPATH" | "MODULE_PATH") || TABLES.contains(&name) {
-            self.out.lower(Degree::Opaque, format!("`{name}` changes what zsh runs"));
-        }
+/// `path=…` is `PATH=…`, and `argv=…` the arguments.
+pub fn note_tied(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
+    if state.dialect != Dialect::Zsh {
+        return;
     }
-
-    /// `aliases[ls]=…`, `functions[ls]=…`, `options[shwordsplit]=on`
-    pub fn note_table(&mut self, name: &str, state: &mut State<'_>) {
-        if state.dialect == Dialect::Zsh && TABLES.contains(&name) {
-            self.out.lower(Degree::Opaque, format!("`{name}` changes what zsh runs"));
-            state.odd_shell = true;
-            state.path_changed = true;
-        }
+    if SEARCHED.contains(&name) {
+        poison(out, "PATH", state);
     }
-
-    /// A function that runs whenever zsh thinks it should.
-    pub fn note_hook(&mut self, name: &str, state: &State<'_>) {
-        let is_called = CALLED.contains(&name) || (name.starts_with("TRAP") && name.len() > 4);
-        if state.dialect == Dialect::Zsh && is_called {
-            self.out.lower(Degree::Opaque, format!("zsh calls `{name}` by itself"));
-        }
+    if name == "argv" {
+        state.positional = None;
     }
+    if matches!(name, "NULLCMD" | "READNULLCMD" | "TMPPREFIX" | "FPATH" | "MODULE_PATH") || TABLES.contains(&name) {
+        out.lower(Degree::Opaque, format!("`{name}` changes what zsh runs"));
+    }
+}
 
-    /// zsh calculates what stands for a number: `printf %d`, `exit`, `shift`.
-    pub fn note_numbers(&mut self, words: &[Field], state: &mut State<'_>) {
-        if state.dialect != Dialect::Zsh {
-            return;
-        }
-        for word in words.iter().filter(|word| word.text.contains('[')) {
-            self.evaluated_subscript(&word.text, state);
-        }
+/// `aliases[ls]=…`, `functions[ls]=…`, `options[shwordsplit]=on`
+pub fn note_table(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
+    if state.dialect == Dialect::Zsh && TABLES.contains(&name) {
+        out.lower(Degree::Opaque, format!("`{name}` changes what zsh runs"));
+        state.odd_shell = true;
+        state.path_changed = true;
+    }
+}
+
+/// A function that runs whenever zsh thinks it should.
+pub fn note_hook(out: &mut Observer<'_>, name: &str, state: &State<'_>) {
+    let is_called = CALLED.contains(&name) || (name.starts_with("TRAP") && name.len() > 4);
+    if state.dialect == Dialect::Zsh && is_called {
+        out.lower(Degree::Opaque, format!("zsh calls `{name}` by itself"));
+    }
+}
+
+/// zsh calculates what stands for a number: `printf %d`, `exit`, `shift`.
+pub fn note_numbers(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) {
+    if state.dialect != Dialect::Zsh {
+        return;
+    }
+    for word in words.iter().filter(|word| word.text.contains('[')) {
+        runner.evaluated_subscript(&word.text, state);
     }
 }

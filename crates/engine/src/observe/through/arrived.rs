@@ -11,115 +11,114 @@ use crate::observe::program::recipe::decides;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
+use crate::observe::through::sources::one_source;
 use crate::path;
-use crate::world::Kind;
+use crate::world::{Kind, World};
 
 /// More sources that came are not read one by one.
 const SOURCES: usize = 48;
 
-impl Runner<'_, '_> {
-    /// The path lies in something that came as a whole: a repository of its own, an unpacked directory.
-    pub fn foreign_place(&self, file: &str, state: &State<'_>) -> Option<String> {
-        if let Some(place) = self.brought_above(file, state) {
-            return Some(place);
-        }
-        let arrival = self.out.world.arrival(file)?;
-        let is_whole = match &arrival {
-            Arrival::Repository(_) => true,
-            Arrival::Brought(place) => place != file || self.out.world.look(place).kind == Kind::Directory,
-        };
-        is_whole.then(|| arrival.place().to_owned())
+/// The path lies in something that came as a whole: a repository of its own, an unpacked directory.
+pub fn foreign_place(world: &dyn World, file: &str, state: &State<'_>) -> Option<String> {
+    if let Some(place) = brought_above(file, state) {
+        return Some(place);
     }
+    let arrival = world.arrival(file)?;
+    let is_whole = match &arrival {
+        Arrival::Repository(_) => true,
+        Arrival::Brought(place) => place != file || world.look(place).kind == Kind::Directory,
+    };
+    is_whole.then(|| arrival.place().to_owned())
+}
 
-    /// A directory above the file that this call filled: a submodule that git moved to another commit.
-    fn brought_above(&self, file: &str, state: &State<'_>) -> Option<String> {
-        let brought = state
-            .written
-            .iter()
-            .filter(|(_, written)| (written.origin.brought || written.origin.download) && written.content.is_none());
-        let mut above = brought.filter(|(place, _)| path::under(file, place));
-        above.next().map(|(place, _)| place.clone())
+/// A directory above the file that this call filled: a submodule that git moved to another commit.
+fn brought_above(file: &str, state: &State<'_>) -> Option<String> {
+    let brought = state
+        .written
+        .iter()
+        .filter(|(_, written)| (written.origin.brought || written.origin.download) && written.content.is_none());
+    let mut above = brought.filter(|(place, _)| path::under(file, place));
+    above.next().map(|(place, _)| place.clone())
+}
+
+/// Where a command that runs code of the project works, or is told to look, there is something that came from elsewhere.
+pub fn foreign_run(world: &dyn World, invocation: &Invocation, state: &State<'_>) -> Option<String> {
+    let cwd = invocation.cwd.as_deref()?;
+    let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
+    let named = invocation.args.operands.iter().chain(values).filter_map(Field::known);
+    let places = named.map(|text| path::lexical(&path::join(cwd, text.split("::").next().unwrap_or(text))));
+    std::iter::once(cwd.to_owned()).chain(places).find_map(|place| foreign_place(world, &place, state))
+}
+
+/// What is said of a program that runs what came from elsewhere.
+pub fn foreign_code(world: &dyn World, place: &str, program: &str) -> String {
+    let name = path::name(place);
+    // The project itself, or what holds it: only what came is new in it.
+    match world.project().is_some_and(|project| path::under(project, place)) {
+        true => {
+            format!("`{program}` runs code that came into `{name}` with git or an archive, and nobody has read it")
+        }
+        false => format!("`{program}` runs code in `{name}`, which is not part of the project"),
     }
+}
 
-    /// Where a command that runs code of the project works, or is told to look, there is something that came from elsewhere.
-    pub fn foreign_run(&self, invocation: &Invocation, state: &State<'_>) -> Option<String> {
-        let cwd = invocation.cwd.as_deref()?;
-        let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
-        let named = invocation.args.operands.iter().chain(values).filter_map(Field::known);
-        let places = named.map(|text| path::lexical(&path::join(cwd, text.split("::").next().unwrap_or(text))));
-        std::iter::once(cwd.to_owned()).chain(places).find_map(|place| self.foreign_place(&place, state))
+/// Single files that came: those that can be read are read, the rest is for a person, unless nothing could run it.
+pub fn unread_arrivals(runner: &mut Runner<'_, '_>, invocation: &Invocation, state: &mut State<'_>) {
+    let runs = |marks: Marks| marks.has_any(&[Mark::Test, Mark::RunsProject, Mark::Build]);
+    if !invocation.does.iter().any(|does| does.operation == Operation::Execute && runs(does.marks)) {
+        return;
     }
-
-    /// What is said of a program that runs what came from elsewhere.
-    pub fn foreign_code(&self, place: &str, program: &str) -> String {
-        let name = path::name(place);
-        // The project itself, or what holds it: only what came is new in it.
-        match self.out.world.project().is_some_and(|project| path::under(project, place)) {
-            true => {
-                format!("`{program}` runs code that came into `{name}` with git or an archive, and nobody has read it")
-            }
-            false => format!("`{program}` runs code in `{name}`, which is not part of the project"),
-        }
+    let arrived = arrived_files(runner.out.world, state);
+    let (sources, others): (Vec<&String>, Vec<&String>) = arrived.iter().partition(|file| read_as(file).is_some());
+    // What decides what runs is followed by its own reader.
+    let unread = others.iter().find(|file| !is_inert(file) && !is_followed(file, invocation));
+    if let Some(file) = unread {
+        let name = path::name(file);
+        runner.out.lower(Degree::Opaque, format!("`{name}`, which came with git or an archive and nobody has read"));
     }
-
-    /// Single files that came: those that can be read are read, the rest is for a person, unless nothing could run it.
-    pub fn unread_arrivals(&mut self, invocation: &Invocation, state: &mut State<'_>) {
-        let runs = |marks: Marks| marks.has_any(&[Mark::Test, Mark::RunsProject, Mark::Build]);
-        if !invocation.does.iter().any(|does| does.operation == Operation::Execute && runs(does.marks)) {
-            return;
-        }
-        let arrived = self.arrived_files(state);
-        let (sources, others): (Vec<&String>, Vec<&String>) = arrived.iter().partition(|file| read_as(file).is_some());
-        // What decides what runs is followed by its own reader.
-        let unread = others.iter().find(|file| !is_inert(file) && !is_followed(file, invocation));
-        if let Some(file) = unread {
-            let name = path::name(file);
-            self.out.lower(Degree::Opaque, format!("`{name}`, which came with git or an archive and nobody has read"));
-        }
-        if sources.len() > SOURCES {
-            let count = sources.len();
-            return self.out.lower(Degree::Opaque, format!("{count} sources that came with git or an archive"));
-        }
-        for file in sources {
-            if let Some(language) = read_as(file) {
-                self.one_source(file, language, &invocation.by, state);
-            }
+    if sources.len() > SOURCES {
+        let count = sources.len();
+        return runner.out.lower(Degree::Opaque, format!("{count} sources that came with git or an archive"));
+    }
+    for file in sources {
+        if let Some(language) = read_as(file) {
+            one_source(runner, file, language, &invocation.by, state);
         }
     }
+}
 
-    /// Something came from elsewhere, in this call or an earlier one.
-    pub fn has_arrivals(&self, state: &State<'_>) -> bool {
-        self.arrived_files(state).iter().any(|file| !is_inert(file))
-    }
+/// Something came from elsewhere, in this call or an earlier one.
+pub fn has_arrivals(world: &dyn World, state: &State<'_>) -> bool {
+    arrived_files(world, state).iter().any(|file| !is_inert(file))
+}
 
-    /// Something of it lies in this directory.
-    pub fn holds_arrivals(&self, directory: &str, state: &State<'_>) -> bool {
-        self.arrived_files(state).iter().any(|file| path::under(file, directory))
-    }
+/// Something of it lies in this directory.
+pub fn holds_arrivals(world: &dyn World, directory: &str, state: &State<'_>) -> bool {
+    arrived_files(world, state).iter().any(|file| path::under(file, directory))
+}
 
-    /// The file came from elsewhere, in this call or an earlier one.
-    pub fn has_arrived(&self, file: &str, state: &State<'_>) -> bool {
-        match state.written.get(file) {
-            Some(written) => written.origin.brought,
-            None => self.out.world.arrival(file).is_some(),
-        }
+/// The file came from elsewhere, in this call or an earlier one.
+pub fn has_arrived(world: &dyn World, file: &str, state: &State<'_>) -> bool {
+    match state.written.get(file) {
+        Some(written) => written.origin.brought,
+        None => world.arrival(file).is_some(),
     }
+}
 
-    /// Files of the project that came from elsewhere, in this call or an earlier one.
-    fn arrived_files(&self, state: &State<'_>) -> Vec<String> {
-        let Some(project) = self.out.world.project() else { return Vec::new() };
-        // A repository of its own is met where something runs in it.
-        let is_brought = |file: &String| match state.written.get(file) {
-            Some(written) => written.origin.brought,
-            None => matches!(self.out.world.arrival(file), Some(Arrival::Brought(_))),
-        };
-        let mut files = self.out.world.changed_files();
-        files.extend(state.written.keys().cloned());
-        files.retain(|file| path::under(file, project) && is_brought(file));
-        files.sort_unstable();
-        files.dedup();
-        files
-    }
+/// Files of the project that came from elsewhere, in this call or an earlier one.
+fn arrived_files(world: &dyn World, state: &State<'_>) -> Vec<String> {
+    let Some(project) = world.project() else { return Vec::new() };
+    // A repository of its own is met where something runs in it.
+    let is_brought = |file: &String| match state.written.get(file) {
+        Some(written) => written.origin.brought,
+        None => matches!(world.arrival(file), Some(Arrival::Brought(_))),
+    };
+    let mut files = world.changed_files();
+    files.extend(state.written.keys().cloned());
+    files.retain(|file| path::under(file, project) && is_brought(file));
+    files.sort_unstable();
+    files.dedup();
+    files
 }
 
 /// The language in which a file is read.

@@ -4,16 +4,17 @@ use doorward_code::Language;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Scope, Sensitivity};
 
 use super::files;
-use crate::coverage::Coverage;
 use crate::effect::{Effect, Target};
-use crate::observe::code::{self, Manner};
+use crate::observe::code::{self, Manner, code_beside};
 use crate::observe::observer::By;
 use crate::observe::program::Invocation;
-use crate::observe::program::recipe::How;
+use crate::observe::program::recipe::{How, run_file};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
+use crate::observe::through::arrived;
 use crate::path;
+use crate::world::World;
 
 /// More changed sources than this are a new state of the project, which is for its trust to say.
 const FILES: usize = 48;
@@ -82,191 +83,177 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-impl Runner<'_, '_> {
-    /// Files of the project that hold code, or tasks, and that were written or changed.
-    pub fn changed_code(&self, state: &State<'_>) -> Vec<String> {
-        let Some(project) = self.out.world.project() else { return Vec::new() };
-        let is_code = |file: &str| {
-            let name = path::name(file);
-            let ending = name.rsplit_once('.').map(|(_, ending)| ending);
-            matches!(
-                ending,
-                None | Some(
-                    "sh" | "bash" | "zsh" | "py" | "js" | "mjs" | "cjs" | "ts" | "mts" | "tsx" | "jsx" | "rb" | "pl"
-                )
-            ) || super::runner::is_task_file(name)
-        };
-        let mut files = self.out.world.changed_files();
-        files.extend(state.written.keys().cloned());
-        files.retain(|file| path::under(file, project) && is_code(file) && !file.contains("/.git/"));
-        files.sort();
-        files.dedup();
-        files
-    }
-
-    /// A changed script that a recipe names is run as it is now.
-    pub fn changed_script(&mut self, file: &str, state: &mut State<'_>, by: &By) {
-        let has_ending = path::name(file).contains('.');
-        let how = if has_ending { How::Read } else { How::Itself };
-        let outer = state.positional.take();
-        self.run_file(file, state, &Stream::unknown(Default::default()), by, Mark::SessionFile, how);
-        state.positional = outer;
-    }
-
-    /// Looks through changed sources of a language. What they do to named things counts; what is not known is the project's.
-    pub fn sources(&mut self, language: Language, changed: &[String], by: &By, state: &mut State<'_>) {
-        let own = |file: &&String| is_written_in(language, file);
-        for file in changed.iter().filter(own).take(FILES) {
-            self.one_source(file, language, by, state);
-        }
-    }
-
-    pub fn one_source(&mut self, file: &str, language: Language, by: &By, state: &mut State<'_>) {
+/// Files of the project that hold code, or tasks, and that were written or changed.
+pub fn changed_code(world: &dyn World, state: &State<'_>) -> Vec<String> {
+    let Some(project) = world.project() else { return Vec::new() };
+    let is_code = |file: &str| {
         let name = path::name(file);
-        let has_arrived = self.has_arrived(file, state);
-        let Some(text) = files::text(file, self.out.world, state) else {
-            let is_of_session = state.written.contains_key(file) || self.out.world.look(file).created_this_session;
-            if is_of_session || has_arrived {
-                self.out.lower(Degree::Opaque, format!("what `{name}`, which was written before, does"));
-            }
-            return;
-        };
-        let before = Before {
-            effects: self.out.effects.len(),
-            flows: self.out.flows.len(),
-            coverage: self.out.coverage.clone(),
-        };
-        // What somebody else wrote has to be understood; what a judged edit left is the project's own.
-        let manner = if has_arrived { Manner::Recipe } else { Manner::Source };
-        let outer = std::mem::replace(&mut self.manner, manner);
-        let reading = doorward_code::read(&text, language);
-        let is_read = !reading.uses.is_empty() || reading.unclear.is_empty();
-        let mut doubtful = match is_read {
-            true => code::hides(&reading, language),
-            false => names_power(&text) || has_arrived,
-        };
-        if is_read {
-            self.code_beside(Some(path::parent(file).to_owned()), &text, Some(language), state, by);
-        }
-        self.manner = outer;
-        doubtful |= has_arrived && self.out.coverage.degree > before.coverage.degree.max(Degree::Delegated);
-        self.only_plain_harm(before);
-        if doubtful {
-            let why = if has_arrived {
-                "came from elsewhere and is not understood"
-            } else {
-                "changed and runs what it puts together"
-            };
-            self.out.lower(Degree::Opaque, format!("`{name}`, which {why}"));
-            self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));
-        }
-    }
+        let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+        matches!(
+            ending,
+            None | Some(
+                "sh" | "bash" | "zsh" | "py" | "js" | "mjs" | "cjs" | "ts" | "mts" | "tsx" | "jsx" | "rb" | "pl"
+            )
+        ) || super::runner::is_task_file(name)
+    };
+    let mut files = world.changed_files();
+    files.extend(state.written.keys().cloned());
+    files.retain(|file| path::under(file, project) && is_code(file) && !file.contains("/.git/"));
+    files.sort();
+    files.dedup();
+    files
+}
 
-    /// Keeps of the effects since then those that name what they harm.
-    fn only_plain_harm(&mut self, before: Before) {
-        let since = self.out.effects.split_off(before.effects);
-        self.out.effects.extend(since.into_iter().filter(is_plain_harm));
-        let flows = self.out.flows.split_off(before.flows);
-        self.out.flows.extend(flows.into_iter().filter(|flow| flow.kind == FlowKind::DownloadToExecute));
-        self.out.coverage = before.coverage;
+/// A changed script that a recipe names is run as it is now.
+pub fn changed_script(runner: &mut Runner<'_, '_>, file: &str, state: &mut State<'_>, by: &By) {
+    let has_ending = path::name(file).contains('.');
+    let how = if has_ending { How::Read } else { How::Itself };
+    let outer = state.positional.take();
+    run_file(runner, file, state, &Stream::unknown(Default::default()), by, Mark::SessionFile, how);
+    state.positional = outer;
+}
+
+/// Looks through changed sources of a language. What they do to named things counts; what is not known is the project's.
+pub fn sources(runner: &mut Runner<'_, '_>, language: Language, changed: &[String], by: &By, state: &mut State<'_>) {
+    let own = |file: &&String| is_written_in(language, file);
+    for file in changed.iter().filter(own).take(FILES) {
+        one_source(runner, file, language, by, state);
+    }
+}
+
+pub fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Language, by: &By, state: &mut State<'_>) {
+    let name = path::name(file);
+    let has_arrived = arrived::has_arrived(runner.out.world, file, state);
+    let Some(text) = files::text(file, runner.out.world, state) else {
+        let is_of_session = state.written.contains_key(file) || runner.out.world.look(file).created_this_session;
+        if is_of_session || has_arrived {
+            runner.out.lower(Degree::Opaque, format!("what `{name}`, which was written before, does"));
+        }
+        return;
+    };
+    let opened = runner.out.open();
+    // What somebody else wrote has to be understood; what a judged edit left is the project's own.
+    let manner = if has_arrived { Manner::Recipe } else { Manner::Source };
+    let outer = std::mem::replace(&mut runner.manner, manner);
+    let reading = doorward_code::read(&text, language);
+    let is_read = !reading.uses.is_empty() || reading.unclear.is_empty();
+    let mut doubtful = match is_read {
+        true => code::hides(&reading, language),
+        false => names_power(&text) || has_arrived,
+    };
+    if is_read {
+        code_beside(runner, Some(path::parent(file).to_owned()), &text, Some(language), state, by);
+    }
+    runner.manner = outer;
+    let mut found = runner.out.close(opened);
+    doubtful |= has_arrived && found.is_doubtful;
+    // Only what names the thing that it harms counts.
+    found.caused.retain(is_plain_harm);
+    found.flows.retain(|flow| flow.kind == FlowKind::DownloadToExecute);
+    runner.out.merge(found);
+    if doubtful {
+        let why = if has_arrived {
+            "came from elsewhere and is not understood"
+        } else {
+            "changed and runs what it puts together"
+        };
+        runner.out.lower(Degree::Opaque, format!("`{name}`, which {why}"));
+        runner.out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));
     }
 }
 
 /// Modules inside modules deeper than this are not looked for.
 const IMPORTS: usize = 64;
 
-impl Runner<'_, '_> {
-    /// A trusted script imports modules beside it: those that changed are looked through.
-    pub fn changed_imports(&mut self, file: &str, state: &mut State<'_>) {
-        let Some(language) = code::of_file(file) else { return };
-        let changed = self.changed_code(state);
-        if !changed.iter().any(|file| is_written_in(language, file)) {
+/// A trusted script imports modules beside it: those that changed are looked through.
+pub fn changed_imports(runner: &mut Runner<'_, '_>, file: &str, state: &mut State<'_>) {
+    let Some(language) = code::of_file(file) else { return };
+    let changed = changed_code(runner.out.world, state);
+    if !changed.iter().any(|file| is_written_in(language, file)) {
+        return;
+    }
+    let by = By { name: path::name(file).to_owned(), ..By::default() };
+    let top = path::parent(file).to_owned();
+    let mut waiting = vec![file.to_owned()];
+    let mut seen = std::collections::BTreeSet::new();
+    while let Some(file) = waiting.pop() {
+        if !seen.insert(file.clone()) || seen.len() > IMPORTS {
+            continue;
+        }
+        if changed.contains(&file) {
+            one_source(runner, &file, language, &by, state);
+        }
+        let Some(text) = files::text(&file, runner.out.world, state) else { continue };
+        if !runner.out.spend(4 + u32::try_from(text.len() / 64).unwrap_or(u32::MAX)) {
             return;
         }
-        let by = By { name: path::name(file).to_owned(), ..By::default() };
-        let top = path::parent(file).to_owned();
-        let mut waiting = vec![file.to_owned()];
-        let mut seen = std::collections::BTreeSet::new();
-        while let Some(file) = waiting.pop() {
-            if !seen.insert(file.clone()) || seen.len() > IMPORTS {
-                continue;
-            }
-            if changed.contains(&file) {
-                self.one_source(&file, language, &by, state);
-            }
-            let Some(text) = files::text(&file, self.out.world, state) else { continue };
-            if !self.out.spend(4 + u32::try_from(text.len() / 64).unwrap_or(u32::MAX)) {
-                return;
-            }
-            let beside = path::parent(&file).to_owned();
-            for module in doorward_code::read(&text, language).imports {
-                waiting.extend(self.module_files(&module, language, &[&beside, &top], state));
-            }
+        let beside = path::parent(&file).to_owned();
+        for module in doorward_code::read(&text, language).imports {
+            waiting.extend(module_files(runner.out.world, &module, language, &[&beside, &top], state));
         }
-    }
-
-    /// A trusted script may run the tasks of a changed file; one that is not a file of tasks is loaded by tools, whoever starts them.
-    pub fn may_run(&self, script: &str, changed: &str, state: &State<'_>) -> bool {
-        let runners = super::runner::runners_of(path::name(changed));
-        if runners.is_empty() {
-            return true;
-        }
-        match files::text(script, self.out.world, state) {
-            Some(text) => words(&text).any(|word| runners.contains(&path::name(word))),
-            None => true,
-        }
-    }
-
-    /// A trusted script names other scripts: those that changed are run as they are now.
-    pub fn changed_mentions(&mut self, script: &str, state: &mut State<'_>) {
-        let changed = self.changed_code(state);
-        if changed.is_empty() {
-            return;
-        }
-        let Some(text) = files::text(script, self.out.world, state) else { return };
-        let named: std::collections::BTreeSet<&str> = words(&text).map(path::name).collect();
-        let by = By { name: path::name(script).to_owned(), ..By::default() };
-        let is_named =
-            |file: &&String| named.contains(path::name(file)) && super::runner::runners_of(path::name(file)).is_empty();
-        for file in changed.iter().filter(is_named).take(FILES) {
-            self.changed_script(file, state, &by);
-        }
-        for language in tested_in(&text) {
-            self.sources(language, &changed, &by, state);
-        }
-    }
-
-    fn module_files(&self, module: &str, language: Language, places: &[&str], state: &State<'_>) -> Vec<String> {
-        let (module, endings): (String, &[&str]) = match language {
-            Language::Python => (module.trim_start_matches('.').replace('.', "/"), &[".py", "/__init__.py"]),
-            Language::JavaScript if module.starts_with('.') => {
-                (module.to_owned(), &["", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/index.ts"])
-            }
-            Language::JavaScript => return Vec::new(),
-        };
-        let mut found = Vec::new();
-        for place in places {
-            for ending in endings {
-                let file = path::lexical(&path::join(place, &format!("{module}{ending}")));
-                let there =
-                    state.written.contains_key(&file) || self.out.world.look(&file).kind == crate::world::Kind::File;
-                if there {
-                    found.push(file);
-                }
-            }
-            // `import package.part` runs the package as well; `from package import part` may name a file.
-            if let (Language::Python, Some((package, _))) = (language, module.split_once('/')) {
-                found.push(path::lexical(&path::join(place, &format!("{package}/__init__.py"))));
-            }
-        }
-        found
     }
 }
 
-struct Before {
-    effects: usize,
-    flows: usize,
-    coverage: Coverage,
+/// A trusted script may run the tasks of a changed file; one that is not a file of tasks is loaded by tools, whoever starts them.
+pub fn may_run(world: &dyn World, script: &str, changed: &str, state: &State<'_>) -> bool {
+    let runners = super::runner::runners_of(path::name(changed));
+    if runners.is_empty() {
+        return true;
+    }
+    match files::text(script, world, state) {
+        Some(text) => words(&text).any(|word| runners.contains(&path::name(word))),
+        None => true,
+    }
+}
+
+/// A trusted script names other scripts: those that changed are run as they are now.
+pub fn changed_mentions(runner: &mut Runner<'_, '_>, script: &str, state: &mut State<'_>) {
+    let changed = changed_code(runner.out.world, state);
+    if changed.is_empty() {
+        return;
+    }
+    let Some(text) = files::text(script, runner.out.world, state) else { return };
+    let named: std::collections::BTreeSet<&str> = words(&text).map(path::name).collect();
+    let by = By { name: path::name(script).to_owned(), ..By::default() };
+    let is_named =
+        |file: &&String| named.contains(path::name(file)) && super::runner::runners_of(path::name(file)).is_empty();
+    for file in changed.iter().filter(is_named).take(FILES) {
+        changed_script(runner, file, state, &by);
+    }
+    for language in tested_in(&text) {
+        sources(runner, language, &changed, &by, state);
+    }
+}
+
+fn module_files(
+    world: &dyn World,
+    module: &str,
+    language: Language,
+    places: &[&str],
+    state: &State<'_>,
+) -> Vec<String> {
+    let (module, endings): (String, &[&str]) = match language {
+        Language::Python => (module.trim_start_matches('.').replace('.', "/"), &[".py", "/__init__.py"]),
+        Language::JavaScript if module.starts_with('.') => {
+            (module.to_owned(), &["", ".js", ".mjs", ".cjs", ".ts", "/index.js", "/index.ts"])
+        }
+        Language::JavaScript => return Vec::new(),
+    };
+    let mut found = Vec::new();
+    for place in places {
+        for ending in endings {
+            let file = path::lexical(&path::join(place, &format!("{module}{ending}")));
+            let there = state.written.contains_key(&file) || world.look(&file).kind == crate::world::Kind::File;
+            if there {
+                found.push(file);
+            }
+        }
+        // `import package.part` runs the package as well; `from package import part` may name a file.
+        if let (Language::Python, Some((package, _))) = (language, module.split_once('/')) {
+            found.push(path::lexical(&path::join(place, &format!("{package}/__init__.py"))));
+        }
+    }
+    found
 }
 
 /// Something beyond the project is changed, or something sensitive is read, and it is said which.

@@ -8,12 +8,14 @@ use crate::effect::RECIPE;
 use crate::effect::{Effect, Target};
 use crate::facts::Flow;
 use crate::knowledge::rule::Rule;
-use crate::observe::observer::By;
+use crate::observe::observer::{By, Findings};
 use crate::observe::program::Invocation;
-use crate::observe::program::recipe::How;
+use crate::observe::program::recipe::{How, file_text};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
+use crate::observe::through;
+use crate::observe::through::follow_task;
 use crate::path;
 use crate::rules::holds_for_effect;
 use crate::world::Content;
@@ -24,77 +26,84 @@ const SCRIPT: usize = 64 * 1024;
 /// Recipes inside recipes deeper than this are the project's own.
 const NESTING: u32 = 3;
 
-impl Runner<'_, '_> {
-    /// The recipe that a command runs, unchanged since the project was trusted.
-    pub fn look_through(&mut self, invocation: &mut Invocation, state: &State<'_>) {
-        let task = runner::of(invocation);
-        let lifecycle = runner::lifecycle(invocation);
-        if task.is_none() && lifecycle.is_empty() {
-            return;
+/// The recipe that a command runs, unchanged since the project was trusted.
+pub fn look_through(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &State<'_>) {
+    let task = runner::of(invocation);
+    let lifecycle = runner::lifecycle(invocation);
+    if task.is_none() && lifecycle.is_empty() {
+        return;
+    }
+    let name = recipe_name(invocation);
+    aside(runner, &name, |runner| {
+        let mut inner: State<'_> = state.clone();
+        if task.is_some_and(|task| !follow_task(runner, task, invocation, &mut inner)) {
+            runner.out.note_unknown_run();
         }
-        let name = recipe_name(invocation);
-        self.aside(&name, |runner| {
-            let mut inner: State<'_> = state.clone();
-            if task.is_some_and(|task| !runner.follow_task(task, invocation, &mut inner)) {
-                runner.out.note_unknown_run();
-            }
-            for script in lifecycle {
-                runner.follow_script(script, invocation, &mut inner);
-            }
-        });
-    }
-
-    /// A script of the project, unchanged since the project was trusted.
-    pub fn look_through_file(&mut self, file: &str, state: &State<'_>, by: &By, how: How) {
-        let is_nested = self.out.asides > 0;
-        // What a script imports is not followed: it would be the whole project.
-        if is_nested && crate::observe::code::of_file(file).is_some() {
-            return;
+        for script in lifecycle {
+            follow_script(runner, script, invocation, &mut inner);
         }
-        let Content::Text(text) = self.out.world.content(file, SCRIPT) else { return };
-        let name = path::name(file).to_owned();
-        self.aside(&name, |runner| {
-            let mut inner: State<'_> = State { positional: None, ..state.clone() };
-            runner.file_text(file, &text, &mut inner, &Stream::unknown(Default::default()), by, how);
-        });
-    }
+    });
+}
 
-    /// One script of a manifest by its name.
-    fn follow_script(&mut self, script: &str, invocation: &Invocation, state: &mut State<'_>) {
-        let Some(cwd) = invocation.cwd.clone() else { return };
-        let steps = {
-            let files = super::Files { world: self.out.world, state, directory: &cwd };
-            files.text("package.json").and_then(|text| super::tasks::scripts(&text, "scripts", script, &[]))
-        };
-        state.cwd = Some(cwd.as_str().into());
-        for step in steps.unwrap_or_default() {
-            self.step(&step, invocation, state);
-        }
+/// A script of the project, unchanged since the project was trusted.
+pub fn look_through_file(runner: &mut Runner<'_, '_>, file: &str, state: &State<'_>, by: &By, how: How) {
+    let is_nested = runner.out.asides > 0;
+    // What a script imports is not followed: it would be the whole project.
+    if is_nested && crate::observe::code::of_file(file).is_some() {
+        return;
     }
+    let Content::Text(text) = runner.out.world.content(file, SCRIPT) else { return };
+    let name = path::name(file).to_owned();
+    aside(runner, &name, |runner| {
+        let mut inner: State<'_> = State { positional: None, ..state.clone() };
+        file_text(runner, file, &text, &mut inner, &Stream::unknown(Default::default()), by, how);
+    });
+}
 
-    /// What a block rule says about a command that is only talked about.
-    pub fn harm_in(&mut self, text: &str, state: &State<'_>) -> Option<String> {
-        let before = self.out.step_aside();
-        self.subshell_text(text, state, Stream::empty(), Default::default());
-        let rules = self.out.block_rules();
-        let (effects, flows) = self.out.since(&before);
-        let said = effects.iter().find_map(|effect| rules.iter().find(|rule| stops(rule, effect, flows)));
-        let said = said.map(|rule| rule.what.to_string());
-        self.out.step_back(before, "", |_, _| false);
-        said
+/// One script of a manifest by its name.
+fn follow_script(runner: &mut Runner<'_, '_>, script: &str, invocation: &Invocation, state: &mut State<'_>) {
+    let Some(cwd) = invocation.cwd.clone() else { return };
+    let steps = {
+        let files = super::Files { world: runner.out.world, state, directory: &cwd };
+        files.text("package.json").and_then(|text| super::tasks::scripts(&text, "scripts", script, &[]))
+    };
+    state.cwd = Some(cwd.as_str().into());
+    for step in steps.unwrap_or_default() {
+        through::step(runner, &step, invocation, state);
     }
+}
 
-    /// Judges something of which only what a block rule stops is kept.
-    fn aside(&mut self, name: &str, judge: impl FnOnce(&mut Self)) {
-        if self.out.asides >= NESTING {
-            return self.out.note_unknown_run();
-        }
-        let before = self.out.step_aside();
-        judge(self);
-        let has_effects = !self.out.since(&before).0.is_empty();
-        let rules = if has_effects { self.out.block_rules() } else { [].into() };
-        self.out.step_back(before, name, |effect, flows| rules.iter().any(|rule| stops(rule, effect, flows)));
+/// What a block rule says about a command that is only talked about.
+pub fn harm_in(runner: &mut Runner<'_, '_>, text: &str, state: &State<'_>) -> Option<String> {
+    let before = runner.out.step_aside();
+    runner.subshell_text(text, state, Stream::empty(), Default::default());
+    let rules = runner.out.block_rules();
+    let found = runner.out.step_back(before);
+    let stopping = |effect| rules.iter().find(|rule| stops(rule, effect, &found.flows));
+    found.caused.iter().find_map(stopping).map(|rule| rule.what.to_string())
+}
+
+/// Judges something of which only what a block rule stops is kept.
+fn aside(runner: &mut Runner<'_, '_>, name: &str, judge: impl FnOnce(&mut Runner<'_, '_>)) {
+    if runner.out.asides >= NESTING {
+        return runner.out.note_unknown_run();
     }
+    let before = runner.out.step_aside();
+    judge(runner);
+    let Findings { mut caused, flows, is_doubtful } = runner.out.step_back(before);
+    if caused.is_empty() {
+        return;
+    }
+    let rules = runner.out.block_rules();
+    caused.retain(|effect| rules.iter().any(|rule| stops(rule, effect, &flows)));
+    if caused.is_empty() {
+        return;
+    }
+    for effect in caused.iter_mut() {
+        let program = effect.by.rsplit(RECIPE).next().unwrap_or_default();
+        effect.by = format!("{name}{RECIPE}{program}");
+    }
+    runner.out.merge(Findings { caused, flows, is_doubtful });
 }
 
 /// A block rule that says what the effect does. Rules about what is not known say nothing about a recipe that is trusted.

@@ -3,12 +3,11 @@
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use crate::observe::observer::By;
+use crate::observe::observer::{By, Observer};
 use crate::observe::program::Invocation;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
-use crate::world::Tracking;
+use crate::world::{Tracking, World};
 
 /// More changed sources than this are a new state of the project, which is for its trust to say.
 const FILES: usize = 48;
@@ -47,40 +46,35 @@ const STORES: &[&str] = &[
     "login.keychain",
 ];
 
-impl Runner<'_, '_> {
-    /// A command that runs code of the project: a changed source of it names where secrets are kept.
-    pub fn unread_sources(&mut self, invocation: &Invocation, state: &State<'_>) {
-        let runs = |marks: Marks| marks.has_any(&[Mark::Test, Mark::RunsProject]);
-        if invocation.does.iter().any(|does| does.operation == Operation::Execute && runs(does.marks)) {
-            self.names_stores(&invocation.by.clone(), state);
+/// A command that runs code of the project: a changed source of it names where secrets are kept.
+pub fn unread_sources(out: &mut Observer<'_>, invocation: &Invocation, state: &State<'_>) {
+    let runs = |marks: Marks| marks.has_any(&[Mark::Test, Mark::RunsProject]);
+    if invocation.does.iter().any(|does| does.operation == Operation::Execute && runs(does.marks)) {
+        names_stores(out, &invocation.by.clone(), state);
+    }
+}
+
+/// The same for a file of the project that is run itself.
+pub fn names_stores(out: &mut Observer<'_>, by: &By, state: &State<'_>) {
+    let Some(project) = out.world.project().map(str::to_owned) else { return };
+    let mut files = out.world.changed_files();
+    files.extend(state.written.keys().cloned());
+    files.retain(|file| path::under(file, &project) && is_unread(file) && is_uncommitted(out.world, file, state));
+    files.sort_unstable();
+    files.dedup();
+    for file in files.iter().take(FILES) {
+        let Some(text) = super::files::text(file, out.world, state) else { continue };
+        if let Some(store) = STORES.iter().find(|store| text.contains(**store)) {
+            let name = path::name(file);
+            out.lower(Degree::Opaque, format!("what `{name}`, which changed, does with `{store}`"));
+            out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));
         }
     }
+}
 
-    /// The same for a file of the project that is run itself.
-    pub fn names_stores(&mut self, by: &By, state: &State<'_>) {
-        let Some(project) = self.out.world.project().map(str::to_owned) else { return };
-        let mut files = self.out.world.changed_files();
-        files.extend(state.written.keys().cloned());
-        files.retain(|file| path::under(file, &project) && is_unread(file) && self.is_uncommitted(file, state));
-        files.sort_unstable();
-        files.dedup();
-        for file in files.iter().take(FILES) {
-            let Some(text) = super::files::text(file, self.out.world, state) else { continue };
-            if let Some(store) = STORES.iter().find(|store| text.contains(**store)) {
-                let name = path::name(file);
-                self.out.lower(Degree::Opaque, format!("what `{name}`, which changed, does with `{store}`"));
-                self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));
-            }
-        }
-    }
-
-    /// Not what somebody committed since the project was trusted, unless this session made it.
-    fn is_uncommitted(&self, file: &str, state: &State<'_>) -> bool {
-        let world = self.out.world;
-        state.written.contains_key(file)
-            || world.look(file).created_this_session
-            || world.tracking(file) != Tracking::Clean
-    }
+/// Not what somebody committed since the project was trusted, unless this session made it.
+fn is_uncommitted(world: &dyn World, file: &str, state: &State<'_>) -> bool {
+    state.written.contains_key(file) || world.look(file).created_this_session || world.tracking(file) != Tracking::Clean
 }
 
 fn is_unread(file: &str) -> bool {

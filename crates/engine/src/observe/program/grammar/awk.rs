@@ -6,62 +6,58 @@ use super::super::Invocation;
 use super::awk_program::{self, Deed};
 use crate::knowledge::schema::Role;
 use crate::observe::names::secret_variable;
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::{Field, UNKNOWN};
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
+use crate::world::World;
 
-impl Runner<'_, '_> {
-    pub fn awk(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        invocation.done = true;
-        edits_in_place(invocation);
-        for (field, role) in invocation.args.operands.iter().zip(invocation.roles.iter_mut()) {
-            if *role == Role::Read && is_assignment(&field.text) {
-                *role = Role::Data;
-            }
+pub fn awk(world: &dyn World, invocation: &mut Invocation) -> Findings {
+    invocation.done = true;
+    edits_in_place(invocation);
+    for (field, role) in invocation.args.operands.iter().zip(invocation.roles.iter_mut()) {
+        if *role == Role::Read && is_assignment(&field.text) {
+            *role = Role::Data;
         }
-        self.flag_values(invocation, state);
-        self.operands(invocation, state);
-        for program in programs(invocation) {
-            let Some(text) = program.known() else {
-                self.out.lower(Degree::Opaque, format!("a program of `{}` that is not known", invocation.by.name));
-                self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
-                continue;
-            };
-            match awk_program::read(text) {
-                Ok(deeds) => deeds.into_iter().for_each(|deed| self.awk_deed(deed, invocation, state)),
-                Err(because) => {
-                    self.out.lower(Degree::Opaque, format!("the program of `{}`: {because}", invocation.by.name));
-                    self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
-                }
+    }
+    let mut found = Findings::default();
+    found.flag_values();
+    found.operands();
+    for program in programs(invocation) {
+        let Some(text) = program.known() else {
+            found.doubt(Degree::Opaque, format!("a program of `{}` that is not known", invocation.by.name));
+            found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
+            continue;
+        };
+        match awk_program::read(text) {
+            Ok(deeds) => deeds.into_iter().for_each(|deed| find_deed(&mut found, deed, world)),
+            Err(because) => {
+                found.doubt(Degree::Opaque, format!("the program of `{}`: {because}", invocation.by.name));
+                found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
             }
         }
     }
+    found
+}
 
-    fn awk_deed(&mut self, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
-        let field = |text: Option<String>| match text {
-            Some(text) if !text.contains(UNKNOWN) => Field::literal(text, doorward_shell::Span::default()),
-            Some(_) | None => Field { text: UNKNOWN.to_string(), dynamic: true, ..Field::default() },
-        };
-        match deed {
-            Deed::Reads(Some(file)) | Deed::Writes(Some(file))
-                if matches!(file.as_str(), "-" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
-            Deed::Reads(Some(file)) | Deed::Writes(Some(file)) if file.starts_with("/inet") => {
-                self.out.lower(Degree::Opaque, format!("the connection `{file}`"));
-                self.out.unknown(
-                    Operation::Network,
-                    &invocation.by,
-                    Marks::default().with(Mark::UnlistedHost).with(Mark::Upload),
-                );
-            }
-            Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
-            Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
-            Deed::Runs(command) => self.helper_program(&field(command), invocation, state),
-            Deed::Environment => {
-                invocation.output.origin.secret |=
-                    self.out.world.environment_all().iter().any(|(name, _)| secret_variable(name));
-            }
+fn find_deed(found: &mut Findings, deed: Deed, world: &dyn World) {
+    let field = |text: Option<String>| match text {
+        Some(text) if !text.contains(UNKNOWN) => Field::literal(text, doorward_shell::Span::default()),
+        Some(_) | None => Field { text: UNKNOWN.to_string(), dynamic: true, ..Field::default() },
+    };
+    match deed {
+        Deed::Reads(Some(file)) | Deed::Writes(Some(file))
+            if matches!(file.as_str(), "-" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
+        Deed::Reads(Some(file)) | Deed::Writes(Some(file)) if file.starts_with("/inet") => {
+            found.doubt(Degree::Opaque, format!("the connection `{file}`"));
+            found.unknown(Operation::Network, Marks::default().with(Mark::UnlistedHost).with(Mark::Upload));
         }
+        Deed::Reads(file) => found.read(Touch::Read, field(file)),
+        Deed::Writes(file) => found.write(Touch::Write, field(file)),
+        Deed::Runs(command) => found.start(field(command)),
+        Deed::Environment if world.environment_all().iter().any(|(name, _)| secret_variable(name)) => {
+            found.print_secret();
+        }
+        Deed::Environment => {}
     }
 }
 

@@ -45,8 +45,9 @@ pub fn check_in(world: &str, programs: &[&str], rows: &[Row]) {
         let parsed = parse(command, Dialect::Bash);
         assert!(parsed.error.is_none(), "{command}: {:?}", parsed.error);
         Runner::new(&mut out).program(&parsed.script, &mut State::new(Some(PROJECT)), Stream::empty());
-        let degree = out.coverage.degree.as_str();
-        let mut left: Vec<&Effect> = out.effects.iter().collect();
+        let found = out.finish();
+        let degree = found.coverage.degree.as_str();
+        let mut left: Vec<&Effect> = found.effects.iter().collect();
         let mut missing = Vec::new();
         for wanted in effects.split("; ").filter(|wanted| !wanted.is_empty()) {
             match left.iter().position(|effect| matches(effect, wanted)) {
@@ -58,7 +59,7 @@ pub fn check_in(world: &str, programs: &[&str], rows: &[Row]) {
             let left: Vec<String> = left.iter().map(|effect| shown(effect)).collect();
             wrong.push(format!(
                 "{command}\n  is {degree} {:?}, wanted {coverage}\n  missing {missing:?}\n  beyond {left:?}",
-                out.coverage.because
+                found.coverage.because
             ));
         }
     }
@@ -72,7 +73,7 @@ pub fn flows(programs: &[&str], command: &str) -> Vec<String> {
     out.knowledge = knowledge(programs);
     let parsed = parse(command, Dialect::Bash);
     Runner::new(&mut out).program(&parsed.script, &mut State::new(Some(PROJECT)), Stream::empty());
-    out.flows.iter().map(|flow| flow.kind.as_str().to_owned()).collect()
+    out.finish().flows.iter().map(|flow| flow.kind.as_str().to_owned()).collect()
 }
 
 fn world_of(text: &str) -> DescribedWorld {

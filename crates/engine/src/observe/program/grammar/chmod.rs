@@ -1,42 +1,35 @@
 //! `chmod`: modes that open a file to everybody or lend its owner's rights.
 
-use doorward_vocabulary::{Mark, Marks};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
+use crate::observe::program::findings::Findings;
+use crate::observe::shell::field::Field;
 
-impl Runner<'_, '_> {
-    pub fn chmod(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        invocation.done = true;
-        let before = self.out.effects.len();
-        self.flag_values(invocation, state);
-        self.operands(invocation, state);
-        let mut marks = Marks::default().with(Mark::PermissionChange);
-        let mut keeps = false;
-        if !invocation.args.has("--reference") {
-            match invocation.operand(0).map(|mode| mode.exact().map(str::to_owned)) {
-                Some(Some(mode)) => {
-                    marks.union(mode_marks(&mode));
-                    keeps = keeps_owner(&mode) && !invocation.args.has_any(&["-R", "--recursive"]);
-                }
-                Some(None) => self.out.lower(doorward_vocabulary::Degree::Opaque, "the mode that is set"),
-                None => {}
-            }
-        }
-        for effect in self
-            .out
-            .effects
-            .iter_mut()
-            .skip(before)
-            .filter(|effect| effect.operation != doorward_vocabulary::Operation::Read)
-        {
+pub fn chmod(invocation: &mut Invocation) -> Findings {
+    invocation.done = true;
+    let (mut found, mut words) = (Findings::default(), Findings::default());
+    words.flag_values();
+    words.operands();
+    let mode = invocation.operand(0).filter(|_| !invocation.args.has("--reference")).map(Field::exact);
+    let mut marks = Marks::default().with(Mark::PermissionChange);
+    let mut keeps = false;
+    if let Some(Some(mode)) = mode {
+        marks.union(mode_marks(mode));
+        keeps = keeps_owner(mode) && !invocation.args.has_any(&["-R", "--recursive"]);
+    }
+    found.sealed(words, move |caused, _| {
+        for effect in caused.iter_mut().filter(|effect| effect.operation != Operation::Read) {
             effect.marks.union(marks);
             if keeps {
                 effect.marks.remove(Mark::LocksOut);
             }
         }
+    });
+    if mode == Some(None) {
+        found.doubt(Degree::Opaque, "the mode that is set");
     }
+    found
 }
 
 /// The owner of a directory can still do everything in it, and nobody else more than look.

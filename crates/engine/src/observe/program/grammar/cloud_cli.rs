@@ -6,9 +6,8 @@ use super::super::Invocation;
 use super::cloud_words::*;
 use crate::knowledge::packed::Packed;
 use crate::knowledge::schema::{Does, Entry, Role, Takes};
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
 
 /// What a verb does, from harmless to grave.
@@ -65,126 +64,127 @@ pub fn joined(entry: &Entry, words: &[Field], knowledge: Packed) -> Option<Vec<F
     (all.len() < words.len()).then_some(all)
 }
 
-impl Runner<'_, '_> {
-    /// `aws s3api get-object --bucket b --key k file`: the last word names the file that is written.
-    fn streamed(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let words = invocation.args.operands.clone();
-        if !invocation.by.name.starts_with("aws") || !words.iter().any(|word| STREAMED.contains(&word.text.as_str())) {
-            return;
-        }
-        if let Some(file) = words.last().filter(|last| !STREAMED.contains(&last.text.as_str())) {
-            self.writes(Touch::Write, file, invocation, state);
-        }
+/// `aws s3api get-object --bucket b --key k file`: the last word names the file that is written.
+fn streamed(invocation: &Invocation) -> Option<Field> {
+    let words = &invocation.args.operands;
+    if !invocation.by.name.starts_with("aws") || !words.iter().any(|word| STREAMED.contains(&word.text.as_str())) {
+        return None;
     }
+    words.last().filter(|last| !STREAMED.contains(&last.text.as_str())).cloned()
+}
 
-    pub fn cloud_cli(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        self.cloud_files(invocation, state);
-        if self.cloud_copy(invocation, state) {
-            return;
-        }
-        let bare = invocation.args.given.is_empty() && invocation.args.unknown.is_empty();
-        let words = &invocation.args.operands;
-        let is_help = |word: Option<&Field>| word.is_some_and(|word| word.text == "help");
-        let asks_help = invocation.args.has_any(&["--help", "-h"])
-            || (bare && is_help(words.last()) && invocation.by.name.starts_with("aws"))
-            || (bare && is_help(words.first()) && invocation.args.chain.len() == 1);
-        if asks_help {
-            invocation.args.unknown_sub = None;
-            invocation.does.clear();
-            invocation.done = true;
-            return;
-        }
-        let described = invocation.args.entry().is_none_or(|entry| entry.grammar.is_none());
-        if described || invocation.args.operands.is_empty() {
-            return;
-        }
-        let Some(verb) = self.cloud_verb(invocation) else {
-            return self.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
-        };
+pub fn cloud_cli(invocation: &mut Invocation) -> Findings {
+    let mut found = cloud_files(invocation);
+    if let Some(copied) = cloud_copy(invocation) {
+        found.extend(copied);
+        return found;
+    }
+    if asks_help(invocation) {
         invocation.args.unknown_sub = None;
-        let only_names = |flag: &String| !flag.split('-').any(|word| LOCAL_FILES.contains(&word));
-        let names = |flag: &String| {
-            if flag.starts_with("--") {
-                only_names(flag)
-            } else {
-                verb == Verb::Read && AZURE_LETTERS.contains(&flag.as_str()) && invocation.by.name.starts_with("az")
-            }
-        };
-        if invocation.args.unknown.iter().all(names) {
-            invocation.args.unknown.clear();
-        }
-        self.streamed(invocation, state);
-        match verb {
-            Verb::Read => {}
-            Verb::Secret => invocation.does.push(effect(Operation::Read, Mark::SecretReturning)),
-            Verb::Local => invocation.does = vec![effect(Operation::Mutate, Mark::CredentialStore)],
-            Verb::Change => invocation.does = vec![effect(Operation::Mutate, Mark::ExternalWrite)],
-            Verb::Remote => invocation.does = vec![effect(Operation::Execute, Mark::Remote)],
-            Verb::Destroy => invocation.does = vec![effect(Operation::Mutate, Mark::Destroys)],
-        }
+        invocation.does.clear();
+        invocation.done = true;
+        return found;
     }
+    let described = invocation.args.entry().is_none_or(|entry| entry.grammar.is_none());
+    if described || invocation.args.operands.is_empty() {
+        return found;
+    }
+    let Some(verb) = cloud_verb(&mut found, invocation) else {
+        found.doubt(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
+        return found;
+    };
+    invocation.args.unknown_sub = None;
+    let only_names = |flag: &String| !flag.split('-').any(|word| LOCAL_FILES.contains(&word));
+    let names = |flag: &String| {
+        if flag.starts_with("--") {
+            only_names(flag)
+        } else {
+            verb == Verb::Read && AZURE_LETTERS.contains(&flag.as_str()) && invocation.by.name.starts_with("az")
+        }
+    };
+    if invocation.args.unknown.iter().all(names) {
+        invocation.args.unknown.clear();
+    }
+    if let Some(file) = streamed(invocation) {
+        found.write(Touch::Write, file);
+    }
+    match verb {
+        Verb::Read => {}
+        Verb::Secret => invocation.does.push(effect(Operation::Read, Mark::SecretReturning)),
+        Verb::Local => invocation.does = vec![effect(Operation::Mutate, Mark::CredentialStore)],
+        Verb::Change => invocation.does = vec![effect(Operation::Mutate, Mark::ExternalWrite)],
+        Verb::Remote => invocation.does = vec![effect(Operation::Execute, Mark::Remote)],
+        Verb::Destroy => invocation.does = vec![effect(Operation::Mutate, Mark::Destroys)],
+    }
+    found
+}
 
-    /// The gravest verb among the first words.
-    fn cloud_verb(&mut self, invocation: &Invocation) -> Option<Verb> {
-        let aws = invocation.by.name.starts_with("aws");
-        let preview =
-            invocation.args.operands.first().is_some_and(|word| matches!(word.text.as_str(), "alpha" | "beta"));
-        let from = if invocation.args.chain.len() == 1 { 1 + usize::from(preview && !aws) } else { 0 };
-        let words = invocation.args.operands.get(from..).unwrap_or_default();
-        let words = words.get(..words.len().min(if aws { 1 } else { 5 })).unwrap_or_default();
-        let mut found = None;
-        for word in words {
-            let Some(text) = word.exact() else {
-                self.out.lower(Degree::Opaque, format!("which command of `{}`", invocation.by.name));
-                continue;
-            };
-            found = found.max(verb(text, aws));
-        }
-        if names_azure_secrets(invocation) || reveals(invocation) { found.max(Some(Verb::Secret)) } else { found }
-    }
+fn asks_help(invocation: &Invocation) -> bool {
+    let bare = invocation.args.given.is_empty() && invocation.args.unknown.is_empty();
+    let words = &invocation.args.operands;
+    let is_help = |word: Option<&Field>| word.is_some_and(|word| word.text == "help");
+    invocation.args.has_any(&["--help", "-h"])
+        || (bare && is_help(words.last()) && invocation.by.name.starts_with("aws"))
+        || (bare && is_help(words.first()) && invocation.args.chain.len() == 1)
+}
 
-    /// `file://path` in a value is read and sent.
-    fn cloud_files(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let given = invocation.args.given.iter().filter_map(|given| given.value.clone());
-        let words: Vec<Field> = invocation.args.operands.iter().cloned().chain(given).collect();
-        for word in words {
-            let path =
-                word.text.split_once("file://").or(word.text.split_once("fileb://")).map(|(_, path)| path.to_owned());
-            if let Some(path) = path {
-                self.role(&word.with_text(path), Role::Upload, invocation, state);
-            }
+/// The gravest verb among the first words.
+fn cloud_verb(found: &mut Findings, invocation: &Invocation) -> Option<Verb> {
+    let aws = invocation.by.name.starts_with("aws");
+    let preview = invocation.args.operands.first().is_some_and(|word| matches!(word.text.as_str(), "alpha" | "beta"));
+    let from = if invocation.args.chain.len() == 1 { 1 + usize::from(preview && !aws) } else { 0 };
+    let words = invocation.args.operands.get(from..).unwrap_or_default();
+    let words = words.get(..words.len().min(if aws { 1 } else { 5 })).unwrap_or_default();
+    let mut gravest = None;
+    for word in words {
+        match word.exact() {
+            Some(text) => gravest = gravest.max(verb(text, aws)),
+            None => found.doubt(Degree::Opaque, format!("which command of `{}`", invocation.by.name)),
         }
     }
+    if names_azure_secrets(invocation) || reveals(invocation) { gravest.max(Some(Verb::Secret)) } else { gravest }
+}
 
-    /// `aws s3 cp from to`: one side may be here.
-    fn cloud_copy(&mut self, invocation: &mut Invocation, state: &mut State<'_>) -> bool {
-        let copies = ["cp", "mv", "sync"].iter().any(|verb| {
-            invocation.by.name.ends_with(&format!("s3 {verb}"))
-                || invocation.by.name.ends_with(&format!("storage {verb}"))
-        });
-        let ([from, to], true) = (invocation.args.operands.as_slice(), copies) else { return false };
-        let (from, to) = (from.clone(), to.clone());
-        if invocation.does.is_empty() {
-            return true;
+/// `file://path` in a value is read and sent.
+fn cloud_files(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let given = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
+    for word in invocation.args.operands.iter().chain(given) {
+        if let Some((_, path)) = word.text.split_once("file://").or(word.text.split_once("fileb://")) {
+            found.role(word.with_text(path), Role::Upload);
         }
-        let there = |field: &Field| field.text.starts_with("s3://") || field.text.starts_with("gs://");
-        if !there(&from) {
-            self.role(&from, Role::Upload, invocation, state);
-            if invocation.by.name.ends_with("mv") {
-                self.role(&from, Role::DeleteTree, invocation, state);
-            }
-        }
-        if !there(&to) && to.text != "-" {
-            self.writes(Touch::Write, &to, invocation, state);
-            if !invocation.by.name.ends_with("mv") {
-                invocation.does = vec![Does {
-                    marks: Marks::default().with(Mark::Cloud).with(Mark::Download),
-                    ..Does::usual(Operation::Network)
-                }];
-            }
-        }
-        true
     }
+    found
+}
+
+/// `aws s3 cp from to`: one side may be here.
+fn cloud_copy(invocation: &mut Invocation) -> Option<Findings> {
+    let copies = ["cp", "mv", "sync"].iter().any(|verb| {
+        invocation.by.name.ends_with(&format!("s3 {verb}")) || invocation.by.name.ends_with(&format!("storage {verb}"))
+    });
+    let ([from, to], true) = (invocation.args.operands.as_slice(), copies) else { return None };
+    let (from, to) = (from.clone(), to.clone());
+    let mut found = Findings::default();
+    if invocation.does.is_empty() {
+        return Some(found);
+    }
+    let there = |field: &Field| field.text.starts_with("s3://") || field.text.starts_with("gs://");
+    if !there(&from) {
+        found.role(from.clone(), Role::Upload);
+        if invocation.by.name.ends_with("mv") {
+            found.role(from, Role::DeleteTree);
+        }
+    }
+    if !there(&to) && to.text != "-" {
+        found.write(Touch::Write, to);
+        if !invocation.by.name.ends_with("mv") {
+            invocation.does = vec![Does {
+                marks: Marks::default().with(Mark::Cloud).with(Mark::Download),
+                ..Does::usual(Operation::Network)
+            }];
+        }
+    }
+    Some(found)
 }
 
 /// Whether a flag, wherever it stands, asks for the values of secrets.

@@ -1,12 +1,11 @@
 //! `curl` and `wget`: where they go, what they send, where they put what arrives.
 
-use doorward_vocabulary::{Degree, Mark, Operation};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
 
 /// Flags whose value is sent; after `@` stands a file.
@@ -20,103 +19,99 @@ const FORMS: &[&str] = &["-F", "--form"];
 /// Flags that send a file.
 const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
 
-impl Runner<'_, '_> {
-    pub fn curl(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let sends = sends(invocation);
-        invocation.output.origin.download = true;
-        // What is stored is written down by its name below.
-        invocation.does.retain(|does| does.operation != Operation::Write);
-        for file in sent_files(invocation) {
-            self.role(&file, Role::Upload, invocation, state);
-        }
-        if let Some(file) = written_out(invocation) {
-            self.role(&file, Role::Write, invocation, state);
-        }
-        let secret =
-            invocation.args.given.iter().filter_map(|given| given.value.as_ref()).any(|value| value.origin.secret);
-        let by = invocation.by.clone();
-        self.network_flows(secret, &by);
-        let role = if sends { Role::UrlUpload } else { Role::Url };
-        let urls: Vec<Field> = addresses(invocation).collect();
-        let before = self.out.effects.len();
-        for url in &urls {
-            self.curl_address(url, role, invocation, state);
-            if names_itself(invocation) {
-                self.remote_name(url, invocation, state);
-            }
-        }
-        if method(invocation).is_some_and(|method| method.text.eq_ignore_ascii_case("DELETE")) {
-            let requests = self.out.effects.iter_mut().skip(before);
-            requests
-                .filter(|effect| effect.operation == Operation::Network)
-                .for_each(|effect| effect.marks.add(Mark::Destroys));
-        }
-        invocation.roles.iter_mut().for_each(|slot| *slot = Role::Data);
-        for given in &mut invocation.args.given {
-            if given.name == "--url" || FILES.contains(&given.name.as_str()) {
-                given.role = Role::Data;
-            }
+pub fn curl(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    invocation.output.origin.download = true;
+    // What is stored is written down by its name below.
+    invocation.does.retain(|does| does.operation != Operation::Write);
+    for file in sent_files(invocation) {
+        found.role(file, Role::Upload);
+    }
+    if let Some(file) = written_out(invocation) {
+        found.role(file, Role::Write);
+    }
+    if invocation.args.given.iter().filter_map(|given| given.value.as_ref()).any(|value| value.origin.secret) {
+        found.send_secret();
+    }
+    let requests = requests(invocation);
+    if method(invocation).is_some_and(|method| method.text.eq_ignore_ascii_case("DELETE")) {
+        found.sealed(requests, |caused, _| {
+            let requests = caused.iter_mut().filter(|effect| effect.operation == Operation::Network);
+            requests.for_each(|effect| effect.marks.add(Mark::Destroys));
+        });
+    } else {
+        found.extend(requests);
+    }
+    invocation.roles.iter_mut().for_each(|slot| *slot = Role::Data);
+    for given in &mut invocation.args.given {
+        if given.name == "--url" || FILES.contains(&given.name.as_str()) {
+            given.role = Role::Data;
         }
     }
+    found
+}
 
-    fn curl_address(&mut self, url: &Field, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
-        if let Some(path) = url.text.strip_prefix("file:") {
-            let path = format!("/{}", path.trim_start_matches('/').trim_start_matches("localhost/"));
-            return self.reads(Touch::Read, &url.with_text(path), invocation, state);
+/// Every address that is asked, and where its answer is stored.
+fn requests(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let role = if sends(invocation) { Role::UrlUpload } else { Role::Url };
+    for url in addresses(invocation) {
+        find_address(&mut found, &url, role);
+        if names_itself(invocation) {
+            found.extend(remote_name(&url, invocation));
         }
-        let host = url
-            .text
-            .split_once("://")
-            .map_or(url.text.as_str(), |(_, rest)| rest)
-            .split(['/', '?', '#'])
-            .next()
-            .unwrap_or_default();
-        let literal = host.starts_with('[') || host.contains("@[");
-        if host.contains('{') || (host.contains('[') && !literal) {
-            self.out.lower(Degree::Opaque, format!("`{}` names several hosts", url.shown()));
-        }
-        let whole = if url.text.contains("://") { url.clone() } else { url.with_text(format!("http://{}", url.text)) };
-        self.role(&whole, role, invocation, state);
     }
+    found
+}
 
-    /// `-O`: a file named like the end of the address.
-    fn remote_name(&mut self, url: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-        let directory = invocation
-            .args
-            .value("--output-dir")
-            .or(invocation.args.value("-P"))
-            .or(invocation.args.value("--directory-prefix"))
-            .cloned();
-        let rest = url.text.split_once("://").map_or(url.text.as_str(), |(_, rest)| rest);
-        let name = rest
-            .split(['?', '#'])
-            .next()
-            .and_then(|rest| rest.split_once('/'))
-            .map(|(_, path)| crate::path::name(path).to_owned());
-        let chosen_there = invocation.args.has_any(&[
-            "-J",
-            "--remote-header-name",
-            "--content-disposition",
-            "-r",
-            "--recursive",
-            "-m",
-            "--mirror",
-        ]);
-        let before = self.out.effects.len();
-        match name.filter(|name| !name.is_empty() && !chosen_there && !url.dynamic) {
-            Some(name) => {
-                let text = directory.as_ref().map_or(name.clone(), |directory| format!("{}/{name}", directory.text));
-                let field = Field { glob: false, ..directory.unwrap_or_else(|| url.clone()).with_text(text) };
-                self.writes(Touch::Write, &field, invocation, state);
-            }
-            None => {
-                let field = directory.unwrap_or_else(|| Field::literal(".", url.span));
-                self.writes(Touch::Create, &field, invocation, state);
-                self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::CountUnknown));
-            }
-        }
-        self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Download));
+fn find_address(found: &mut Findings, url: &Field, role: Role) {
+    if let Some(path) = url.text.strip_prefix("file:") {
+        let path = format!("/{}", path.trim_start_matches('/').trim_start_matches("localhost/"));
+        return found.read(Touch::Read, url.with_text(path));
     }
+    let host = url
+        .text
+        .split_once("://")
+        .map_or(url.text.as_str(), |(_, rest)| rest)
+        .split(['/', '?', '#'])
+        .next()
+        .unwrap_or_default();
+    let literal = host.starts_with('[') || host.contains("@[");
+    if host.contains('{') || (host.contains('[') && !literal) {
+        found.doubt(Degree::Opaque, format!("`{}` names several hosts", url.shown()));
+    }
+    let whole = if url.text.contains("://") { url.clone() } else { url.with_text(format!("http://{}", url.text)) };
+    found.role(whole, role);
+}
+
+/// `-O`: a file named like the end of the address.
+fn remote_name(url: &Field, invocation: &Invocation) -> Findings {
+    let args = &invocation.args;
+    let directory = args.value("--output-dir").or(args.value("-P")).or(args.value("--directory-prefix")).cloned();
+    let rest = url.text.split_once("://").map_or(url.text.as_str(), |(_, rest)| rest);
+    let name = rest
+        .split(['?', '#'])
+        .next()
+        .and_then(|rest| rest.split_once('/'))
+        .map(|(_, path)| crate::path::name(path).to_owned());
+    let chosen_there =
+        args.has_any(&["-J", "--remote-header-name", "--content-disposition", "-r", "--recursive", "-m", "--mirror"]);
+    let (mut found, mut stored) = (Findings::default(), Findings::default());
+    match name.filter(|name| !name.is_empty() && !chosen_there && !url.dynamic) {
+        Some(name) => {
+            let text = directory.as_ref().map_or(name.clone(), |directory| format!("{}/{name}", directory.text));
+            let field = Field { glob: false, ..directory.unwrap_or_else(|| url.clone()).with_text(text) };
+            stored.write(Touch::Write, field);
+            found.sealed(stored, |caused, _| caused.add(Mark::Download));
+        }
+        None => {
+            stored.write(Touch::Create, directory.unwrap_or_else(|| Field::literal(".", url.span)));
+            found.sealed(stored, |caused, _| {
+                caused.mark(Marks::default().with(Mark::CountUnknown).with(Mark::Download))
+            });
+        }
+    }
+    found
 }
 
 fn addresses(invocation: &Invocation) -> impl Iterator<Item = Field> {

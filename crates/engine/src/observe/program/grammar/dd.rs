@@ -3,8 +3,7 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
+use crate::observe::program::findings::Findings;
 use crate::observe::touch::Touch;
 
 /// Operands that only say how to copy.
@@ -13,22 +12,22 @@ const PLAIN: &[&str] = &[
     "fillchar", "msgfmt", "speed",
 ];
 
-impl Runner<'_, '_> {
-    pub fn dd(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        invocation.done = true;
-        for field in invocation.args.operands.clone() {
-            match field.text.split_once('=') {
-                Some(("if", file)) => self.reads(Touch::Read, &field.with_text(file), invocation, state),
-                Some((name, _)) if PLAIN.contains(&name) || name == "of" => {}
-                Some(_) | None => self.out.lower(Degree::Unknown, format!("the operand `{}` of `dd`", field.shown())),
-            }
-        }
-        for field in invocation.args.operands.clone() {
-            if let Some(("of", file)) = field.text.split_once('=') {
-                self.writes(Touch::Write, &field.with_text(file), invocation, state);
-            }
+pub fn dd(invocation: &mut Invocation) -> Findings {
+    invocation.done = true;
+    let mut found = Findings::default();
+    for field in &invocation.args.operands {
+        match field.text.split_once('=') {
+            Some(("if", file)) => found.read(Touch::Read, field.with_text(file)),
+            Some((name, _)) if PLAIN.contains(&name) || name == "of" => {}
+            Some(_) | None => found.doubt(Degree::Unknown, format!("the operand `{}` of `dd`", field.shown())),
         }
     }
+    for field in &invocation.args.operands {
+        if let Some(("of", file)) = field.text.split_once('=') {
+            found.write(Touch::Write, field.with_text(file));
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -1,9 +1,14 @@
 //! Expressions of `find`: where it starts, what it tests, what its actions do to what is found.
 
-use doorward_vocabulary::{Degree, Mark, Scope};
+use doorward_vocabulary::{Degree, Mark};
 
 use super::super::Invocation;
 use super::find_words::{BARE, COMPARED, Group, RUNNERS, VALUED, WRITERS};
+use crate::observe::observer::Observer;
+use crate::observe::program::grammar::find_certain::{certainly_found, delete_certain, deletes_certain, found_now};
+use crate::observe::program::grammar::find_listed::note_search;
+use crate::observe::program::inner::inner_command;
+use crate::observe::program::roles::{reads, writes};
 use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::paths::{is_ours, stays_inside};
 use crate::observe::shell::run::Runner;
@@ -12,6 +17,7 @@ use crate::observe::stream::{Shape, Stream};
 use crate::observe::touch::Touch;
 use crate::observe::wild::{bar_ordinary, is_sensitive, may_pick_sensitive};
 use crate::path::{self, Follow};
+use crate::world::World;
 
 /// An expression, read.
 #[derive(Debug, Default)]
@@ -41,154 +47,144 @@ pub(super) struct Expression {
     pub trouble: Vec<(Degree, String)>,
 }
 
-impl Runner<'_, '_> {
-    pub fn find(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        invocation.done = true;
-        let expression = read(&invocation.args.operands);
-        for (degree, because) in &expression.trouble {
-            self.out.lower(*degree, because.clone());
-        }
-        for start in &expression.starts {
-            let before = self.out.effects.len();
-            self.out.touch(Touch::List, start, invocation.cwd.as_deref(), &invocation.by);
-            self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Recursive));
-        }
-        self.note_search(&expression, invocation);
-        for field in &expression.reads {
-            self.reads(Touch::List, field, invocation, state);
-        }
-        for field in &expression.writes {
-            self.writes(Touch::Write, field, invocation, state);
-        }
-        if expression.deletes {
-            self.delete_found(&expression, invocation);
-        }
-        invocation.input = Stream::empty();
-        const LOOKING: &[&str] = &["cat", "grep", "rg", "head", "tail", "ls", "wc", "file", "stat", "basename", "echo"];
-        let looks = |words: &[Field]| words.first().and_then(Field::exact).is_some_and(|name| LOOKING.contains(&name));
-        if expression.commands.iter().any(|(words, _)| !looks(words)) {
-            self.doubt_links(&expression, invocation);
-        }
-        for (words, in_directory) in &expression.commands {
-            self.run_on_found(words, *in_directory, &expression, invocation, state);
-        }
-        invocation.output = Stream::shaped(self.found_shape(&expression, invocation));
-        invocation.passes_input = false;
+pub fn find(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    invocation.done = true;
+    let expression = read(&invocation.args.operands);
+    for (degree, because) in &expression.trouble {
+        runner.out.lower(*degree, because.clone());
     }
-
-    /// A search that begins at a link may go where the link leads: a slash or an option is enough.
-    fn doubt_links(&mut self, expression: &Expression, invocation: &Invocation) {
-        let Some(cwd) = invocation.cwd.as_deref() else { return };
-        let leads = |follow| {
-            move |start: &str, world| path::resolve(path::join(cwd, start).trim_end_matches('/'), world, follow).real
-        };
-        let (through, up_to) = (leads(Follow::Last), leads(Follow::NotLast));
-        let world = self.out.world;
-        let starts = expression.starts.iter().filter_map(Field::exact);
-        if let Some(start) =
-            starts.filter(|start| *start != "/").find(|start| through(start, world) != up_to(start, world))
-        {
-            self.out.lower(Degree::Opaque, format!("where `{start}` leads: it is a link"));
-        }
-    }
-
-    fn delete_found(&mut self, expression: &Expression, invocation: &Invocation) {
-        self.doubt_links(expression, invocation);
-        if expression.follows {
-            self.out.lower(Degree::Opaque, "what lies behind the links that `find` follows");
-        }
-        if let Some(found) = self.certainly_found(expression, invocation) {
-            return self.delete_certain(&found, expression, invocation);
-        }
-        let is_open = expression.chooses() && self.found_now(expression, invocation).is_some();
-        for field in found(expression, None) {
-            let before = self.out.effects.len();
-            self.out.touch(Touch::DeleteTree, &field, invocation.cwd.as_deref(), &invocation.by);
-            let patterns = expression.patterns();
-            if !patterns.is_empty() || is_open {
-                self.only_some(before);
-            }
-            if is_open {
-                self.out.leave_open(before);
-            }
-            if !patterns.is_empty() && patterns.iter().all(|pattern| crate::observe::wild::is_narrow(pattern)) {
-                self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.add(Mark::Narrowed));
-            }
-        }
-    }
-
-    /// A test chooses among the files, so a directory that is named is not itself the target.
-    fn only_some(&mut self, before: usize) {
-        for effect in self.out.effects.iter_mut().skip(before) {
-            effect.marks.remove(Mark::ProjectRoot);
-            if effect.scope == Scope::Project {
-                effect.scope = Scope::Directory;
-            }
-        }
-    }
-
-    fn run_on_found(
-        &mut self,
-        words: &[Field],
-        in_directory: bool,
-        expression: &Expression,
-        invocation: &mut Invocation,
-        state: &mut State<'_>,
-    ) {
-        if self.deletes_certain(words, expression, invocation, state) {
-            return;
-        }
-        let outer = invocation.cwd.clone();
-        let base = if in_directory { outer.as_deref() } else { None };
-        let mut command = Vec::new();
-        for word in words {
-            match word.text.as_str() {
-                "{}" => command.extend(found(expression, base)),
-                text if text.contains("{}") => command.extend(embedded(word, expression, base)),
-                _ => command.push(word.clone()),
-            }
-        }
-        if in_directory {
-            invocation.cwd = None;
-        }
-        if expression.follows {
-            self.out.lower(Degree::Opaque, "what lies behind the links that `find` follows");
-        }
-        if self.picks_secrets(expression) {
-            self.out.lower(Degree::Opaque, "what `find` picks may be secrets");
-        }
-        let before = self.out.effects.len();
-        self.inner_command(command, invocation, state);
-        if !expression.patterns().is_empty() {
-            self.only_some(before);
-        }
-        invocation.cwd = outer;
-    }
-
-    /// Some pattern picks the names of secrets out of all that is there.
-    fn picks_secrets(&self, expression: &Expression) -> bool {
-        let all = |pattern: &str| path::name(pattern).chars().all(|letter| letter == '*');
-        expression.by_mode
-            || bar_ordinary(&expression.barred)
-            || expression.picks.iter().any(|pattern| !all(pattern) && may_pick_sensitive(pattern, self.out.world))
-    }
-
-    /// What is printed are paths of the project, unless it may be a secret that somebody asked for by name.
-    fn found_shape(&self, expression: &Expression, invocation: &Invocation) -> Shape {
+    for start in &expression.starts {
         let cwd = invocation.cwd.as_deref();
-        let leads_in = |start: &Field| {
-            let at = cwd.zip(directory(start, cwd)).map(|(_, directory)| directory);
-            stays_inside(start) && !start.text.starts_with('*') && is_ours(at.as_deref(), self.out.world)
-        };
-        let inside = is_ours(cwd, self.out.world) && !expression.roams && expression.starts.iter().all(leads_in);
-        let project = self.out.world.project().unwrap_or("/");
-        let sensitive = expression.names.iter().flatten().any(|name| is_sensitive(name, project, self.out.world));
-        let picks = self.picks_secrets(expression);
-        if inside && !sensitive && !picks && !expression.prints_freely && expression.commands.is_empty() {
-            Shape::ProjectPaths
-        } else {
-            Shape::Any
+        let (_, mut caused) = runner.out.collect(|out| out.touch(Touch::List, start, cwd, &invocation.by));
+        caused.add(Mark::Recursive);
+        runner.out.write(caused);
+    }
+    note_search(runner.out, &expression, invocation);
+    for field in &expression.reads {
+        reads(runner.out, Touch::List, field, invocation, state);
+    }
+    for field in &expression.writes {
+        writes(runner.out, Touch::Write, field, invocation, state);
+    }
+    if expression.deletes {
+        delete_found(runner.out, &expression, invocation);
+    }
+    invocation.input = Stream::empty();
+    const LOOKING: &[&str] = &["cat", "grep", "rg", "head", "tail", "ls", "wc", "file", "stat", "basename", "echo"];
+    let looks = |words: &[Field]| words.first().and_then(Field::exact).is_some_and(|name| LOOKING.contains(&name));
+    if expression.commands.iter().any(|(words, _)| !looks(words)) {
+        doubt_links(runner.out, &expression, invocation);
+    }
+    for (words, in_directory) in &expression.commands {
+        run_on_found(runner, words, *in_directory, &expression, invocation, state);
+    }
+    invocation.output = Stream::shaped(found_shape(runner.out.world, &expression, invocation));
+    invocation.passes_input = false;
+}
+
+/// A search that begins at a link may go where the link leads: a slash or an option is enough.
+fn doubt_links(out: &mut Observer<'_>, expression: &Expression, invocation: &Invocation) {
+    let Some(cwd) = invocation.cwd.as_deref() else { return };
+    let leads = |follow| {
+        move |start: &str, world| path::resolve(path::join(cwd, start).trim_end_matches('/'), world, follow).real
+    };
+    let (through, up_to) = (leads(Follow::Last), leads(Follow::NotLast));
+    let world = out.world;
+    let starts = expression.starts.iter().filter_map(Field::exact);
+    if let Some(start) = starts.filter(|start| *start != "/").find(|start| through(start, world) != up_to(start, world))
+    {
+        out.lower(Degree::Opaque, format!("where `{start}` leads: it is a link"));
+    }
+}
+
+fn delete_found(out: &mut Observer<'_>, expression: &Expression, invocation: &Invocation) {
+    doubt_links(out, expression, invocation);
+    if expression.follows {
+        out.lower(Degree::Opaque, "what lies behind the links that `find` follows");
+    }
+    if let Some(found) = certainly_found(out, expression, invocation) {
+        return delete_certain(out, &found, expression, invocation);
+    }
+    let is_open = expression.chooses() && found_now(out.world, expression, invocation).is_some();
+    for field in found(expression, None) {
+        let cwd = invocation.cwd.as_deref();
+        let (_, mut caused) = out.collect(|out| out.touch(Touch::DeleteTree, &field, cwd, &invocation.by));
+        let patterns = expression.patterns();
+        if !patterns.is_empty() || is_open {
+            caused.only_inside();
         }
+        if is_open {
+            caused.leave_open();
+        }
+        if !patterns.is_empty() && patterns.iter().all(|pattern| crate::observe::wild::is_narrow(pattern)) {
+            caused.add(Mark::Narrowed);
+        }
+        out.write(caused);
+    }
+}
+
+fn run_on_found(
+    runner: &mut Runner<'_, '_>,
+    words: &[Field],
+    in_directory: bool,
+    expression: &Expression,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
+    if deletes_certain(runner, words, expression, invocation, state) {
+        return;
+    }
+    let outer = invocation.cwd.clone();
+    let base = if in_directory { outer.as_deref() } else { None };
+    let mut command = Vec::new();
+    for word in words {
+        match word.text.as_str() {
+            "{}" => command.extend(found(expression, base)),
+            text if text.contains("{}") => command.extend(embedded(word, expression, base)),
+            _ => command.push(word.clone()),
+        }
+    }
+    if in_directory {
+        invocation.cwd = None;
+    }
+    if expression.follows {
+        runner.out.lower(Degree::Opaque, "what lies behind the links that `find` follows");
+    }
+    if picks_secrets(runner.out.world, expression) {
+        runner.out.lower(Degree::Opaque, "what `find` picks may be secrets");
+    }
+    let ((), mut caused) = runner.collect(|runner| inner_command(runner, command, invocation, state));
+    // A test chooses among the files.
+    if !expression.patterns().is_empty() {
+        caused.only_inside();
+    }
+    runner.out.write(caused);
+    invocation.cwd = outer;
+}
+
+/// Some pattern picks the names of secrets out of all that is there.
+fn picks_secrets(world: &dyn World, expression: &Expression) -> bool {
+    let all = |pattern: &str| path::name(pattern).chars().all(|letter| letter == '*');
+    expression.by_mode
+        || bar_ordinary(&expression.barred)
+        || expression.picks.iter().any(|pattern| !all(pattern) && may_pick_sensitive(pattern, world))
+}
+
+/// What is printed are paths of the project, unless it may be a secret that somebody asked for by name.
+fn found_shape(world: &dyn World, expression: &Expression, invocation: &Invocation) -> Shape {
+    let cwd = invocation.cwd.as_deref();
+    let leads_in = |start: &Field| {
+        let at = cwd.zip(directory(start, cwd)).map(|(_, directory)| directory);
+        stays_inside(start) && !start.text.starts_with('*') && is_ours(at.as_deref(), world)
+    };
+    let inside = is_ours(cwd, world) && !expression.roams && expression.starts.iter().all(leads_in);
+    let project = world.project().unwrap_or("/");
+    let sensitive = expression.names.iter().flatten().any(|name| is_sensitive(name, project, world));
+    let picks = picks_secrets(world, expression);
+    if inside && !sensitive && !picks && !expression.prints_freely && expression.commands.is_empty() {
+        Shape::ProjectPaths
+    } else {
+        Shape::Any
     }
 }
 

@@ -7,14 +7,16 @@ use super::find::Expression;
 use super::find_hits::{self, Hits};
 use crate::effect::{Amount, Effect, Target};
 use crate::limits::is_bulk;
+use crate::observe::absent::is_own_ground;
+use crate::observe::observer::Observer;
+use crate::observe::program::inner::inner_command;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
-use crate::path;
-use crate::place;
 use crate::policy::Thresholds;
-use crate::world::{Kind, Tracking};
+use crate::world::{Kind, Tracking, World};
+use crate::{path, place};
 
 /// More files are not written down one by one.
 const FEW: usize = 20;
@@ -42,163 +44,155 @@ pub(super) struct Sum {
     told: Vec<String>,
 }
 
-impl Runner<'_, '_> {
-    /// What the actions reach, if the disk says so for certain and it lies in a place of one's own.
-    pub(super) fn certainly_found(&self, expression: &Expression, invocation: &Invocation) -> Option<Found> {
-        let hits = self.found_now(expression, invocation).filter(|_| self.out.is_still())?;
-        if hits.paths.len() > MANY {
-            return None;
-        }
-        if hits.paths.len() <= FEW {
-            return Some(Found::Few(hits.paths.into_iter().map(|(hit, _)| hit).collect()));
-        }
-        self.summed(&hits).map(Found::Many)
+/// What the actions reach, if the disk says so for certain and it lies in a place of one's own.
+pub(super) fn certainly_found(out: &Observer<'_>, expression: &Expression, invocation: &Invocation) -> Option<Found> {
+    let hits = found_now(out.world, expression, invocation).filter(|_| out.is_still())?;
+    if hits.paths.len() > MANY {
+        return None;
     }
-
-    /// What they would reach now; `None` if that is not known, or neither the place nor its repository is left.
-    pub(super) fn found_now(&self, expression: &Expression, invocation: &Invocation) -> Option<Hits> {
-        let cwd = invocation.cwd.as_deref()?;
-        let roots: Vec<String> = expression
-            .starts
-            .iter()
-            .map(|start| start.exact().map(|text| path::lexical(&path::join(cwd, text))))
-            .collect::<Option<_>>()?;
-        let is_own = |root: &String| self.out.is_own_ground(root);
-        if expression.follows || !expression.trouble.is_empty() || !roots.iter().all(is_own) {
-            return None;
-        }
-        let hits = find_hits::hits(&expression.tests, &expression.starts, cwd, self.out.world)?;
-        // Git can do without its empty directories, and a person sees which they are.
-        let may_go = |kind: Kind| kind == Kind::Directory && expression.only_deletes();
-        let is_kept = |(hit, kind): &(String, Kind)| roots.contains(hit) || (is_of_git(hit) && !may_go(*kind));
-        (!hits.paths.iter().any(is_kept)).then_some(hits)
+    if hits.paths.len() <= FEW {
+        return Some(Found::Few(hits.paths.into_iter().map(|(hit, _)| hit).collect()));
     }
+    summed(out.world, &hits).map(Found::Many)
+}
 
-    /// Directories go only once they are empty, so that their files are all that counts.
-    fn summed(&self, hits: &Hits) -> Option<Sum> {
-        let world = self.out.world;
-        let mut sum = Sum { is_exact: hits.is_exact, ..Sum::default() };
-        for (hit, kind) in &hits.paths {
-            match kind {
-                Kind::Directory if is_of_git(hit) => {
-                    sum.told.push(hit.clone());
-                    continue;
-                }
-                Kind::Directory => continue,
-                Kind::File | Kind::Link => {}
-                Kind::Missing | Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
-            }
-            match world.tracking(hit) {
-                Tracking::Rebuildable => continue,
-                Tracking::Clean => sum.tracked += 1,
-                Tracking::Modified
-                | Tracking::Untracked
-                | Tracking::Ignored
-                | Tracking::Outside
-                | Tracking::Unknown => {
-                    sum.lost.files += 1;
-                    sum.lost.bytes = sum.lost.bytes.saturating_add(world.look(hit).size);
-                }
-            }
-            let here = place::classify(hit, world);
-            if here.reach > Reach::Project || here.sensitivity > Sensitivity::None {
+/// What they would reach now; `None` if that is not known, or neither the place nor its repository is left.
+pub(super) fn found_now(world: &dyn World, expression: &Expression, invocation: &Invocation) -> Option<Hits> {
+    let cwd = invocation.cwd.as_deref()?;
+    let roots: Vec<String> = expression
+        .starts
+        .iter()
+        .map(|start| start.exact().map(|text| path::lexical(&path::join(cwd, text))))
+        .collect::<Option<_>>()?;
+    let is_own = |root: &String| is_own_ground(world, root);
+    if expression.follows || !expression.trouble.is_empty() || !roots.iter().all(is_own) {
+        return None;
+    }
+    let hits = find_hits::hits(&expression.tests, &expression.starts, cwd, world)?;
+    // Git can do without its empty directories, and a person sees which they are.
+    let may_go = |kind: Kind| kind == Kind::Directory && expression.only_deletes();
+    let is_kept = |(hit, kind): &(String, Kind)| roots.contains(hit) || (is_of_git(hit) && !may_go(*kind));
+    (!hits.paths.iter().any(is_kept)).then_some(hits)
+}
+
+/// Directories go only once they are empty, so that their files are all that counts.
+fn summed(world: &dyn World, hits: &Hits) -> Option<Sum> {
+    let mut sum = Sum { is_exact: hits.is_exact, ..Sum::default() };
+    for (hit, kind) in &hits.paths {
+        match kind {
+            Kind::Directory if is_of_git(hit) => {
                 sum.told.push(hit.clone());
+                continue;
+            }
+            Kind::Directory => continue,
+            Kind::File | Kind::Link => {}
+            Kind::Missing | Kind::Special | Kind::Unlisted | Kind::Unreadable => return None,
+        }
+        match world.tracking(hit) {
+            Tracking::Rebuildable => continue,
+            Tracking::Clean => sum.tracked += 1,
+            Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown => {
+                sum.lost.files += 1;
+                sum.lost.bytes = sum.lost.bytes.saturating_add(world.look(hit).size);
             }
         }
-        (sum.told.len() <= FEW).then_some(sum)
-    }
-
-    /// One effect for each place that is searched, with what all of them lose.
-    fn delete_many(&mut self, sum: &Sum, expression: &Expression, invocation: &Invocation) {
-        let cwd = invocation.cwd.as_deref().unwrap_or("/");
-        for hit in &sum.told {
-            self.out.touch_path(Touch::Delete, hit, &invocation.by, Marks::default());
-        }
-        let reversibility = match (sum.lost.files, sum.tracked) {
-            (0, 0) => Reversibility::Rebuildable,
-            (0, _) => Reversibility::Tracked,
-            (_, _) => Reversibility::Irreversible,
-        };
-        for (at, start) in expression.starts.iter().enumerate() {
-            let root = path::lexical(&path::join(cwd, &start.text));
-            let here = place::classify(&path::join(&root, "x"), self.out.world);
-            let mut effect = Effect::new(Operation::Delete, Target::Path(root));
-            (effect.scope, effect.reach) = (Scope::Directory.max(here.scope), here.reach);
-            effect.reversibility = reversibility;
-            effect.marks.add(Mark::Recursive);
-            if at == 0 {
-                effect.restorable = sum.tracked;
-                effect.amount = Some(sum.lost).filter(|lost| lost.files > 0 && sum.is_exact);
-            }
-            // What may be many and may be few is put to a person.
-            if !sum.is_exact {
-                effect.marks.add(Mark::CountUnknown);
-            }
-            if effect.amount.is_some_and(|lost| is_bulk(lost, &Thresholds::default())) {
-                effect.marks.add(Mark::Bulk);
-            }
-            effect.by.clone_from(&invocation.by.name);
-            effect.part = invocation.by.part;
-            self.out.effect(effect);
+        let here = place::classify(hit, world);
+        if here.reach > Reach::Project || here.sensitivity > Sensitivity::None {
+            sum.told.push(hit.clone());
         }
     }
+    (sum.told.len() <= FEW).then_some(sum)
+}
 
-    /// `-delete`: files, and directories only once they are empty.
-    pub(super) fn delete_certain(&mut self, found: &Found, expression: &Expression, invocation: &Invocation) {
-        let cwd = invocation.cwd.clone();
-        match found {
-            Found::Few(hits) if hits.is_empty() => {
-                // What is found later on may match any of the names.
-                let patterns = expression.patterns();
-                let patterns = if patterns.is_empty() { vec!["*"] } else { patterns };
-                for start in &expression.starts {
-                    let root = path::lexical(&path::join(cwd.as_deref().unwrap_or("/"), &start.text));
-                    for pattern in &patterns {
-                        self.out.touch_nothing(&root, pattern, &invocation.by);
-                    }
+/// One effect for each place that is searched, with what all of them lose.
+fn delete_many(out: &mut Observer<'_>, sum: &Sum, expression: &Expression, invocation: &Invocation) {
+    let cwd = invocation.cwd.as_deref().unwrap_or("/");
+    for hit in &sum.told {
+        out.touch_path(Touch::Delete, hit, &invocation.by, Marks::default());
+    }
+    let reversibility = match (sum.lost.files, sum.tracked) {
+        (0, 0) => Reversibility::Rebuildable,
+        (0, _) => Reversibility::Tracked,
+        (_, _) => Reversibility::Irreversible,
+    };
+    for (at, start) in expression.starts.iter().enumerate() {
+        let root = path::lexical(&path::join(cwd, &start.text));
+        let here = place::classify(&path::join(&root, "x"), out.world);
+        let mut effect = Effect::new(Operation::Delete, Target::Path(root));
+        (effect.scope, effect.reach) = (Scope::Directory.max(here.scope), here.reach);
+        effect.reversibility = reversibility;
+        effect.marks.add(Mark::Recursive);
+        if at == 0 {
+            effect.restorable = sum.tracked;
+            effect.amount = Some(sum.lost).filter(|lost| lost.files > 0 && sum.is_exact);
+        }
+        // What may be many and may be few is put to a person.
+        if !sum.is_exact {
+            effect.marks.add(Mark::CountUnknown);
+        }
+        if effect.amount.is_some_and(|lost| is_bulk(lost, &Thresholds::default())) {
+            effect.marks.add(Mark::Bulk);
+        }
+        effect.by.clone_from(&invocation.by.name);
+        effect.part = invocation.by.part;
+        out.effect(effect);
+    }
+}
+
+/// `-delete`: files, and directories only once they are empty.
+pub(super) fn delete_certain(out: &mut Observer<'_>, found: &Found, expression: &Expression, invocation: &Invocation) {
+    let cwd = invocation.cwd.clone();
+    match found {
+        Found::Few(hits) if hits.is_empty() => {
+            // What is found later on may match any of the names.
+            let patterns = expression.patterns();
+            let patterns = if patterns.is_empty() { vec!["*"] } else { patterns };
+            for start in &expression.starts {
+                let root = path::lexical(&path::join(cwd.as_deref().unwrap_or("/"), &start.text));
+                for pattern in &patterns {
+                    out.touch_nothing(&root, pattern, &invocation.by);
                 }
             }
-            Found::Few(hits) => {
-                for hit in hits {
-                    let field = Field::literal(hit.clone(), doorward_shell::Span::default());
-                    self.out.touch(Touch::Delete, &field, cwd.as_deref(), &invocation.by);
-                }
-            }
-            Found::Many(sum) => self.delete_many(sum, expression, invocation),
         }
+        Found::Few(hits) => {
+            for hit in hits {
+                let field = Field::literal(hit.clone(), doorward_shell::Span::default());
+                out.touch(Touch::Delete, &field, cwd.as_deref(), &invocation.by);
+            }
+        }
+        Found::Many(sum) => delete_many(out, sum, expression, invocation),
     }
+}
 
-    /// `-exec rm {} +` with known hits: the command as it will run, or not at all.
-    pub(super) fn deletes_certain(
-        &mut self,
-        words: &[Field],
-        expression: &Expression,
-        invocation: &mut Invocation,
-        state: &mut State<'_>,
-    ) -> bool {
-        let is_plain = |word: &Field| word.exact().is_some_and(|text| text == "{}" || !text.contains("{}"));
-        let deletes =
-            words.first().and_then(Field::exact).is_some_and(|name| matches!(name, "rm" | "unlink" | "rmdir"));
-        if !deletes || !words.iter().all(is_plain) {
-            return false;
+/// `-exec rm {} +` with known hits: the command as it will run, or not at all.
+pub(super) fn deletes_certain(
+    runner: &mut Runner<'_, '_>,
+    words: &[Field],
+    expression: &Expression,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) -> bool {
+    let is_plain = |word: &Field| word.exact().is_some_and(|text| text == "{}" || !text.contains("{}"));
+    let deletes = words.first().and_then(Field::exact).is_some_and(|name| matches!(name, "rm" | "unlink" | "rmdir"));
+    if !deletes || !words.iter().all(is_plain) {
+        return false;
+    }
+    match certainly_found(runner.out, expression, invocation) {
+        Some(found @ Found::Few(_)) if matches!(&found, Found::Few(hits) if hits.is_empty()) => {
+            // It is named, though nothing is found for it to work on.
+            runner.out.command(normalised(words), state.cwd.as_ref());
+            delete_certain(runner.out, &found, expression, invocation);
+            true
         }
-        match self.certainly_found(expression, invocation) {
-            Some(found @ Found::Few(_)) if matches!(&found, Found::Few(hits) if hits.is_empty()) => {
-                // It is named, though nothing is found for it to work on.
-                self.out.command(normalised(words), state.cwd.as_ref());
-                self.delete_certain(&found, expression, invocation);
-                true
-            }
-            Some(Found::Few(hits)) => {
-                let fields = |word: &Field| match word.text.as_str() {
-                    "{}" => hits.iter().map(|hit| Field::literal(hit.clone(), word.span)).collect(),
-                    _ => vec![word.clone()],
-                };
-                self.inner_command(words.iter().flat_map(fields).collect(), invocation, state);
-                true
-            }
-            Some(Found::Many(_)) | None => false,
+        Some(Found::Few(hits)) => {
+            let fields = |word: &Field| match word.text.as_str() {
+                "{}" => hits.iter().map(|hit| Field::literal(hit.clone(), word.span)).collect(),
+                _ => vec![word.clone()],
+            };
+            inner_command(runner, words.iter().flat_map(fields).collect(), invocation, state);
+            true
         }
+        Some(Found::Many(_)) | None => false,
     }
 }
 

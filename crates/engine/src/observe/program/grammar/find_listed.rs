@@ -4,49 +4,46 @@ use super::super::Invocation;
 use super::find::Expression;
 use super::find_hits::hits_among;
 use super::find_words::RUNNERS;
+use crate::observe::observer::Observer;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::trees::{Search, Told};
 use crate::path;
 use crate::world::Kind;
 
-impl Runner<'_, '_> {
-    /// Keeps the search: whether its hits matter is looked up only when something reads them.
-    pub(super) fn note_search(&mut self, expression: &Expression, invocation: &Invocation) {
-        let Some(cwd) = invocation.cwd.clone() else { return };
-        let search = Search { starts: expression.starts.clone(), tests: with_action(&expression.tests), cwd };
-        self.out.searches.push(search);
-    }
+/// Keeps the search: whether its hits matter is looked up only when something reads them.
+pub(super) fn note_search(out: &mut Observer<'_>, expression: &Expression, invocation: &Invocation) {
+    let Some(cwd) = invocation.cwd.clone() else { return };
+    let search = Search { starts: expression.starts.clone(), tests: with_action(&expression.tests), cwd };
+    out.searches.push(search);
+}
 
-    /// Files among the hits of all searches of this call that must not be shown unasked.
-    pub fn told_by_searches(&mut self) -> Vec<Told> {
-        let searches = self.out.searches.clone();
-        searches.iter().flat_map(|search| self.told_by(search)).collect()
-    }
+/// Files among the hits of all searches of this call that must not be shown unasked.
+pub fn told_by_searches(out: &mut Observer<'_>) -> Vec<Told> {
+    let searches = out.searches.clone();
+    searches.iter().flat_map(|search| told_by(out, search)).collect()
+}
 
-    fn told_by(&mut self, search: &Search) -> Vec<Told> {
-        let roots =
-            search.starts.iter().filter_map(Field::exact).map(|start| path::lexical(&path::join(&search.cwd, start)));
-        let told: Vec<Told> =
-            roots.collect::<Vec<_>>().iter().flat_map(|root| self.out.told_below(root).to_vec()).collect();
-        if told.is_empty() {
-            return told;
+fn told_by(out: &mut Observer<'_>, search: &Search) -> Vec<Told> {
+    let roots =
+        search.starts.iter().filter_map(Field::exact).map(|start| path::lexical(&path::join(&search.cwd, start)));
+    let told: Vec<Told> = roots.collect::<Vec<_>>().iter().flat_map(|root| out.told_below(root).to_vec()).collect();
+    if told.is_empty() {
+        return told;
+    }
+    let entries = |root: &str| -> Option<Vec<(String, Kind)>> {
+        Some(
+            told.iter()
+                .filter(|told| path::under(&told.path, root))
+                .map(|told| (told.path.clone(), told.kind))
+                .collect(),
+        )
+    };
+    match hits_among(&search.tests, &search.starts, &search.cwd, out.world, &entries) {
+        Some(hits) => {
+            let is_hit = |told: &Told| hits.paths.iter().any(|(path, _)| *path == told.path);
+            told.into_iter().filter(is_hit).collect()
         }
-        let entries = |root: &str| -> Option<Vec<(String, Kind)>> {
-            Some(
-                told.iter()
-                    .filter(|told| path::under(&told.path, root))
-                    .map(|told| (told.path.clone(), told.kind))
-                    .collect(),
-            )
-        };
-        match hits_among(&search.tests, &search.starts, &search.cwd, self.out.world, &entries) {
-            Some(hits) => {
-                let is_hit = |told: &Told| hits.paths.iter().any(|(path, _)| *path == told.path);
-                told.into_iter().filter(is_hit).collect()
-            }
-            None => told,
-        }
+        None => told,
     }
 }
 

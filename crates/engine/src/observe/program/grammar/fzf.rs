@@ -2,18 +2,15 @@
 
 use super::super::Invocation;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 
 /// Actions that run something as soon as they have an argument, and have no meaning without one.
 const RUNNING: &[&str] = &["execute", "execute-silent", "execute-multi", "become", "reload", "reload-sync", "preview"];
 
-impl Runner<'_, '_> {
-    /// Takes back *opaque* from bindings that only move, choose and leave.
-    pub fn fzf(&mut self, invocation: &mut Invocation) {
-        for given in invocation.args.given.iter_mut().filter(|given| given.name == "--bind") {
-            if given.value.as_ref().and_then(Field::exact).is_some_and(is_plain) {
-                given.changes.opaque = false;
-            }
+/// Takes back *opaque* from bindings that only move, choose and leave.
+pub fn fzf(invocation: &mut Invocation) {
+    for given in invocation.args.given.iter_mut().filter(|given| given.name == "--bind") {
+        if given.value.as_ref().and_then(Field::exact).is_some_and(is_plain) {
+            given.changes.opaque = false;
         }
     }
 }

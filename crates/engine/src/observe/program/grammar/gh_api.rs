@@ -4,35 +4,33 @@ use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 
-impl Runner<'_, '_> {
-    /// Takes the write back where the request only reads, and follows fields that are files.
-    pub fn gh_api(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let endpoint = invocation.args.operands.first().cloned();
-        match endpoint.as_ref().map(|field| (field.exact(), field.prefix())) {
-            Some((Some(text), _)) if text.contains("://") => {
-                if let Some(role) = invocation.roles.first_mut() {
-                    *role = Role::Url;
-                }
+/// Takes the write back where the request only reads, and follows fields that are files.
+pub fn gh_api(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    let endpoint = invocation.args.operands.first().cloned();
+    match endpoint.as_ref().map(|field| (field.exact(), field.prefix())) {
+        Some((Some(text), _)) if text.contains("://") => {
+            if let Some(role) = invocation.roles.first_mut() {
+                *role = Role::Url;
             }
-            Some((None, "" | "http" | "https")) => {
-                self.out.lower(Degree::Unknown, "which address `gh api` asks");
-            }
-            Some(_) | None => {}
         }
-        let files: Vec<Field> = fields(invocation).filter_map(file_of).collect();
-        for file in &files {
-            self.role(file, Role::Upload, invocation, state);
+        Some((None, "" | "http" | "https")) => {
+            found.doubt(Degree::Unknown, "which address `gh api` asks");
         }
-        let graphql = endpoint.as_ref().and_then(Field::exact) == Some("graphql");
-        let reads = if graphql { reads_by_query(invocation) } else { reads_by_method(invocation) };
-        if reads {
-            invocation.does = invocation.args.entry().map(|entry| entry.does.clone()).unwrap_or_default();
-        }
+        Some(_) | None => {}
     }
+    for file in fields(invocation).filter_map(file_of) {
+        found.role(file, Role::Upload);
+    }
+    let graphql = endpoint.as_ref().and_then(Field::exact) == Some("graphql");
+    let reads = if graphql { reads_by_query(invocation) } else { reads_by_method(invocation) };
+    if reads {
+        invocation.does = invocation.args.entry().map(|entry| entry.does.clone()).unwrap_or_default();
+    }
+    found
 }
 
 /// The values of `-f` and `-F`.

@@ -7,6 +7,17 @@ use super::super::args::Given;
 use super::git_config::{self, Use};
 use super::git_output::git_output;
 use crate::knowledge::schema::Role;
+use crate::observe::observer::Observer;
+use crate::observe::program::grammar::git_contents::git_contents;
+use crate::observe::program::grammar::git_hooks::git_hooks;
+use crate::observe::program::grammar::git_index::git_index;
+use crate::observe::program::grammar::git_paths::{git_losses, git_operands};
+use crate::observe::program::grammar::git_plain::git_untrusted;
+use crate::observe::program::grammar::git_remote::git_remote;
+use crate::observe::program::grammar::git_rewrites::git_rewrites;
+use crate::observe::program::grammar::git_writes::git_writes;
+use crate::observe::program::roles::writes;
+use crate::observe::shell::code::runs_data;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
@@ -99,182 +110,190 @@ const SHOWING: &[&str] = &[
     "reflog",
 ];
 
-impl Runner<'_, '_> {
-    pub fn git(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let sub = subcommand(invocation);
-        let git = invocation.cwd.as_deref().and_then(|cwd| self.out.world.git(cwd));
-        self.git_given_settings(invocation);
-        if self.git_alias(git.as_ref(), invocation, state) {
-            return;
-        }
-        self.git_rewrites(&sub, invocation, state);
-        // What comes in is there before a hook runs it.
-        let written = self.git_writes(&sub, git.as_ref(), invocation, state);
-        if !WITHOUT_REPOSITORY.contains(&sub.as_str()) {
-            self.git_repository(&sub, git.as_ref(), invocation, state);
-        }
-        git_listing(&sub, invocation);
-        for given in invocation.args.given.iter_mut().filter(|given| sub == "grep" && given.role == Role::Execute) {
-            given.role = Role::CodeSh;
-        }
-        self.git_contents(&sub, git.as_ref(), invocation);
-        self.git_operands(&sub, git.as_ref(), invocation, state);
-        self.git_remote(&sub, git.as_ref(), invocation, state);
-        self.git_losses(&sub, git.as_ref(), &written, invocation);
-        if sub == "update-index" {
-            self.git_index(git.as_ref(), invocation);
-        }
-        if sub == "config" || sub.starts_with("config ") {
-            self.git_config_change(&sub, invocation, state);
-        }
-        invocation.output = git_output(&sub, git.as_ref(), invocation, self.out.world);
-        // What a commit holds is as foreign as the commit.
-        invocation.output.origin.brought |= PRINTING_FILES.contains(&sub.as_str());
-        invocation.passes_input = false;
+pub fn git(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let sub = subcommand(invocation);
+    let git = invocation.cwd.as_deref().and_then(|cwd| runner.out.world.git(cwd));
+    git_given_settings(runner.out, invocation);
+    if git_alias(runner, git.as_ref(), invocation, state) {
+        return;
     }
+    git_rewrites(runner.out.world, &sub, invocation, state);
+    // What comes in is there before a hook runs it.
+    let written = git_writes(runner.out, &sub, git.as_ref(), invocation, state);
+    if !WITHOUT_REPOSITORY.contains(&sub.as_str()) {
+        git_repository(runner, &sub, git.as_ref(), invocation, state);
+    }
+    git_listing(&sub, invocation);
+    for given in invocation.args.given.iter_mut().filter(|given| sub == "grep" && given.role == Role::Execute) {
+        given.role = Role::CodeSh;
+    }
+    git_contents(runner.out, &sub, git.as_ref(), invocation);
+    git_operands(runner.out, &sub, git.as_ref(), invocation, state);
+    git_remote(runner.out, &sub, git.as_ref(), invocation, state);
+    git_losses(runner.out, &sub, git.as_ref(), &written, invocation);
+    if sub == "update-index" {
+        git_index(runner.out, git.as_ref(), invocation);
+    }
+    if sub == "config" || sub.starts_with("config ") {
+        git_config_change(runner.out, &sub, invocation, state);
+    }
+    invocation.output = git_output(&sub, git.as_ref(), invocation, runner.out.world);
+    // What a commit holds is as foreign as the commit.
+    invocation.output.origin.brought |= PRINTING_FILES.contains(&sub.as_str());
+    invocation.passes_input = false;
+}
 
-    /// `git -c key=value`, `--git-dir`: settings and repositories given on the command line.
-    fn git_given_settings(&mut self, invocation: &mut Invocation) {
-        let replaces_hooks = |given: &Given| {
-            let text = given.value.as_ref().and_then(|value| value.known()).unwrap_or_default();
-            given.level == 1 && given.name == "-c" && git_config::is_hooks_path(text.split('=').next().unwrap_or(text))
-        };
-        if invocation.args.given.iter().any(replaces_hooks) {
-            invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::SkipsChecks));
-        }
-        for given in invocation.args.given.iter().filter(|given| given.level == 1) {
-            let Some(value) = &given.value else { continue };
-            let harmless = match (given.name.as_str(), value.known()) {
-                ("-c", Some(text)) => {
-                    let (key, value) = text.split_once('=').unwrap_or((text, "true"));
-                    git_config::is_harmless(key, value)
-                }
-                ("--git-dir", Some(text)) => matches!(text, ".git" | "./.git"),
-                ("-c" | "--git-dir" | "--config-env" | "--exec-path", _) => false,
-                (_, _) => true,
-            };
-            if !harmless {
-                let key = value.shown();
-                let key = key.split('=').next().unwrap_or_default();
-                self.out.lower(Degree::Opaque, format!("the setting `{key}` given to git"));
-                let mut marks = Marks::default().with(Mark::UnsafeGitConfig);
-                let given = value.known().and_then(|text| text.split_once('='));
-                if given.is_some_and(|(key, value)| git_config::weakens_tls(key, value)) {
-                    marks.add(Mark::TlsWeakened);
-                }
-                self.out.unknown(Operation::Execute, &invocation.by, marks);
+/// `git -c key=value`, `--git-dir`: settings and repositories given on the command line.
+fn git_given_settings(out: &mut Observer<'_>, invocation: &mut Invocation) {
+    let replaces_hooks = |given: &Given| {
+        let text = given.value.as_ref().and_then(|value| value.known()).unwrap_or_default();
+        given.level == 1 && given.name == "-c" && git_config::is_hooks_path(text.split('=').next().unwrap_or(text))
+    };
+    if invocation.args.given.iter().any(replaces_hooks) {
+        invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::SkipsChecks));
+    }
+    for given in invocation.args.given.iter().filter(|given| given.level == 1) {
+        let Some(value) = &given.value else { continue };
+        let harmless = match (given.name.as_str(), value.known()) {
+            ("-c", Some(text)) => {
+                let (key, value) = text.split_once('=').unwrap_or((text, "true"));
+                git_config::is_harmless(key, value)
             }
+            ("--git-dir", Some(text)) => matches!(text, ".git" | "./.git"),
+            ("-c" | "--git-dir" | "--config-env" | "--exec-path", _) => false,
+            (_, _) => true,
+        };
+        if !harmless {
+            let key = value.shown();
+            let key = key.split('=').next().unwrap_or_default();
+            out.lower(Degree::Opaque, format!("the setting `{key}` given to git"));
+            let mut marks = Marks::default().with(Mark::UnsafeGitConfig);
+            let given = value.known().and_then(|text| text.split_once('='));
+            if given.is_some_and(|(key, value)| git_config::weakens_tls(key, value)) {
+                marks.add(Mark::TlsWeakened);
+            }
+            out.unknown(Operation::Execute, &invocation.by, marks);
         }
     }
+}
 
-    /// An alias that a shell runs; other aliases were written out before the words were read.
-    fn git_alias(&mut self, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) -> bool {
-        let Some(name) = invocation.args.unknown_sub.clone().filter(|_| invocation.args.chain.len() == 1) else {
-            return false;
+/// An alias that a shell runs; other aliases were written out before the words were read.
+fn git_alias(
+    runner: &mut Runner<'_, '_>,
+    git: Option<&Git>,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) -> bool {
+    let Some(name) = invocation.args.unknown_sub.clone().filter(|_| invocation.args.chain.len() == 1) else {
+        return false;
+    };
+    let Some(git) = git else { return false };
+    let alias = git.config.as_ref().ok().and_then(|config| config.get(&format!("alias.{}", name.to_ascii_lowercase())));
+    let Some(text) = alias.and_then(|alias| alias.strip_prefix('!')) else { return false };
+    let mut code = text.to_owned();
+    for word in invocation.args.operands.get(1..).unwrap_or_default() {
+        let Some(word) = word.exact() else {
+            runs_data(runner.out, word.origin, &invocation.by.clone());
+            continue;
         };
-        let Some(git) = git else { return false };
-        let alias =
-            git.config.as_ref().ok().and_then(|config| config.get(&format!("alias.{}", name.to_ascii_lowercase())));
-        let Some(text) = alias.and_then(|alias| alias.strip_prefix('!')) else { return false };
-        let mut code = text.to_owned();
-        for word in invocation.args.operands.get(1..).unwrap_or_default() {
-            let Some(word) = word.exact() else {
-                self.runs_data(word.origin, &invocation.by.clone());
-                continue;
-            };
-            code.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
-        }
-        invocation.args.unknown_sub = None;
-        invocation.done = true;
-        let mut inner = state.clone();
-        inner.cwd = Some(git.root.as_str().into());
-        invocation.output = self.subshell_text(&code, &inner, invocation.input.clone(), invocation.by.part);
-        true
+        code.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
     }
+    invocation.args.unknown_sub = None;
+    invocation.done = true;
+    let mut inner = state.clone();
+    inner.cwd = Some(git.root.as_str().into());
+    invocation.output = runner.subshell_text(&code, &inner, invocation.input.clone(), invocation.by.part);
+    true
+}
 
-    /// Whether the repository itself makes this command run something.
-    pub fn git_repository(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &State<'_>) {
-        let world = self.out.world;
-        let Some(cwd) = invocation.cwd.as_deref() else {
-            return self.out.lower(Degree::Opaque, "git in a directory that is not known");
-        };
-        let hooks = super::git_hooks::run_by(sub, invocation);
-        if !world.project_trusted() {
-            self.git_untrusted(sub, git, hooks, invocation);
-        }
-        let Some(git) = git else {
-            if world.project().is_some_and(|project| !path::under(cwd, project)) {
-                self.out.lower(Degree::Unknown, format!("the git settings in `{cwd}`"));
-            }
-            return;
-        };
-        let config = match &git.config {
-            Ok(config) => config,
-            Err(because) => {
-                return self.out.lower(Degree::Opaque, format!("git settings that could not be read: {because}"));
-            }
-        };
-        let uses = uses(sub, invocation);
-        let obeyed: Vec<Use> = uses.iter().copied().chain(git_config::fetches_late(config)).collect();
-        let dangers = git_config::dangers(config, &obeyed);
-        let is_foreign = |key: &String| super::git_helpers::is_for_another_host(key, git, invocation);
-        if let Some(key) = dangers.iter().find(|key| !git.system.contains(*key) && !is_foreign(key)) {
-            self.out.lower(Degree::Opaque, format!("the git setting `{key}`, which makes git run another program"));
-            self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnsafeGitConfig));
-        }
-        if uses.contains(&Use::Network) && config.iter().any(|(key, value)| git_config::weakens_tls(key, value)) {
-            invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::TlsWeakened));
-        }
-        self.git_hooks(git, config.get("core.hookspath").map(String::as_str), &hooks, state);
+/// Whether the repository itself makes this command run something.
+pub fn git_repository(
+    runner: &mut Runner<'_, '_>,
+    sub: &str,
+    git: Option<&Git>,
+    invocation: &mut Invocation,
+    state: &State<'_>,
+) {
+    let world = runner.out.world;
+    let Some(cwd) = invocation.cwd.as_deref() else {
+        return runner.out.lower(Degree::Opaque, "git in a directory that is not known");
+    };
+    let hooks = super::git_hooks::run_by(sub, invocation);
+    if !world.project_trusted() {
+        git_untrusted(runner.out, sub, git, hooks, invocation);
     }
+    let Some(git) = git else {
+        if world.project().is_some_and(|project| !path::under(cwd, project)) {
+            runner.out.lower(Degree::Unknown, format!("the git settings in `{cwd}`"));
+        }
+        return;
+    };
+    let config = match &git.config {
+        Ok(config) => config,
+        Err(because) => {
+            return runner.out.lower(Degree::Opaque, format!("git settings that could not be read: {because}"));
+        }
+    };
+    let uses = uses(sub, invocation);
+    let obeyed: Vec<Use> = uses.iter().copied().chain(git_config::fetches_late(config)).collect();
+    let dangers = git_config::dangers(config, &obeyed);
+    let is_foreign = |key: &String| super::git_helpers::is_for_another_host(key, git, invocation);
+    if let Some(key) = dangers.iter().find(|key| !git.system.contains(*key) && !is_foreign(key)) {
+        runner.out.lower(Degree::Opaque, format!("the git setting `{key}`, which makes git run another program"));
+        runner.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnsafeGitConfig));
+    }
+    if uses.contains(&Use::Network) && config.iter().any(|(key, value)| git_config::weakens_tls(key, value)) {
+        invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::TlsWeakened));
+    }
+    git_hooks(runner, git, config.get("core.hookspath").map(String::as_str), &hooks, state);
+}
 
-    /// `git config key value`.
-    fn git_config_change(&mut self, sub: &str, invocation: &mut Invocation, state: &mut State<'_>) {
-        if invocation.does.is_empty() {
-            return;
+/// `git config key value`.
+fn git_config_change(out: &mut Observer<'_>, sub: &str, invocation: &mut Invocation, state: &mut State<'_>) {
+    if invocation.does.is_empty() {
+        return;
+    }
+    let removes = sub.ends_with("unset") || invocation.args.has_any(&["--unset", "--unset-all"]);
+    let (key, value) = (invocation.operand(0).cloned(), invocation.operand(1).cloned());
+    let known = match (key.as_ref().map(|key| key.exact()), value.as_ref().map(|value| value.exact())) {
+        (Some(Some(key)), _) if removes => git_config::is_harmless(key, "") || !git_config::is_dangerous(key),
+        (Some(Some(key)), value) => git_config::is_harmless(key, value.flatten().unwrap_or("\u{0}")),
+        (Some(None), _) => {
+            out.lower(Degree::Opaque, "which git setting is changed");
+            false
         }
-        let removes = sub.ends_with("unset") || invocation.args.has_any(&["--unset", "--unset-all"]);
-        let (key, value) = (invocation.operand(0).cloned(), invocation.operand(1).cloned());
-        let known = match (key.as_ref().map(|key| key.exact()), value.as_ref().map(|value| value.exact())) {
-            (Some(Some(key)), _) if removes => git_config::is_harmless(key, "") || !git_config::is_dangerous(key),
-            (Some(Some(key)), value) => git_config::is_harmless(key, value.flatten().unwrap_or("\u{0}")),
-            (Some(None), _) => {
-                self.out.lower(Degree::Opaque, "which git setting is changed");
-                false
-            }
-            (None, _) => false,
-        };
-        let dangerous = key.as_ref().is_none_or(|key| git_config::is_dangerous(&key.text));
-        let everywhere = invocation.args.has_any(&["--global", "--system"]);
-        let weakens = match (key.as_ref().and_then(Field::exact), value.as_ref().and_then(Field::exact)) {
-            (Some(key), Some(value)) => !removes && git_config::weakens_tls(key, value),
-            (Some(_) | None, Some(_) | None) => false,
-        };
-        for does in &mut invocation.does {
-            does.reach = if everywhere { Reach::Machine } else { does.reach };
-            if known {
-                does.reversibility = Reversibility::Tracked;
-            } else if dangerous {
-                does.marks.add(Mark::UnsafeGitConfig);
-            }
-            if weakens {
-                does.marks.add(Mark::TlsWeakened);
-            }
-            if key.as_ref().is_some_and(|key| git_config::is_hooks_path(&key.text)) {
-                does.marks.add(Mark::SkipsChecks);
-            }
+        (None, _) => false,
+    };
+    let dangerous = key.as_ref().is_none_or(|key| git_config::is_dangerous(&key.text));
+    let everywhere = invocation.args.has_any(&["--global", "--system"]);
+    let weakens = match (key.as_ref().and_then(Field::exact), value.as_ref().and_then(Field::exact)) {
+        (Some(key), Some(value)) => !removes && git_config::weakens_tls(key, value),
+        (Some(_) | None, Some(_) | None) => false,
+    };
+    for does in &mut invocation.does {
+        does.reach = if everywhere { Reach::Machine } else { does.reach };
+        if known {
+            does.reversibility = Reversibility::Tracked;
+        } else if dangerous {
+            does.marks.add(Mark::UnsafeGitConfig);
         }
-        // Where branches and remotes lead is understood; the effect itself asks.
-        let leads = key.as_ref().and_then(|key| key.exact()).is_some_and(|key| {
-            let key = key.to_ascii_lowercase();
-            key.starts_with("remote.") || key.starts_with("branch.")
-        });
-        if !known && !dangerous && !leads {
-            self.out.lower(Degree::Unknown, "a git setting that is not known");
+        if weakens {
+            does.marks.add(Mark::TlsWeakened);
         }
-        if let Some(file) = invocation.args.value("-f").or(invocation.args.value("--file")).cloned() {
-            self.writes(crate::observe::touch::Touch::Edit, &file, invocation, state);
+        if key.as_ref().is_some_and(|key| git_config::is_hooks_path(&key.text)) {
+            does.marks.add(Mark::SkipsChecks);
         }
+    }
+    // Where branches and remotes lead is understood; the effect itself asks.
+    let leads = key.as_ref().and_then(|key| key.exact()).is_some_and(|key| {
+        let key = key.to_ascii_lowercase();
+        key.starts_with("remote.") || key.starts_with("branch.")
+    });
+    if !known && !dangerous && !leads {
+        out.lower(Degree::Unknown, "a git setting that is not known");
+    }
+    if let Some(file) = invocation.args.value("-f").or(invocation.args.value("--file")).cloned() {
+        writes(out, crate::observe::touch::Touch::Edit, &file, invocation, state);
     }
 }
 

@@ -4,12 +4,12 @@ use super::super::Invocation;
 use super::super::sweeps::{Sweep, git_grep, search};
 use super::git_paths::{is_ref, path_in_commit};
 use super::git_pathspec::Pathspecs;
+use crate::observe::observer::Observer;
 use crate::observe::program::args::Args;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::trees::Told;
+use crate::observe::trees::{Told, ruled_in_index};
 use crate::path;
-use crate::world::{Git, Kind, Tracking};
+use crate::world::{Git, Kind, Tracking, World};
 
 /// Flags under which the changes themselves are printed.
 const PATCH: &[&str] = &[
@@ -53,65 +53,63 @@ const SUMMARY: &[&str] = &[
     "--check",
 ];
 
-impl Runner<'_, '_> {
-    /// Reads by their own names those tracked files of rules that the command prints.
-    pub(super) fn git_contents(&mut self, sub: &str, git: Option<&Git>, invocation: &Invocation) {
-        if sub == "grep" {
-            self.git_searches(invocation);
-        }
-        let has_rules = !self.out.world.settings().file_patterns.is_empty();
-        let (Some(git), Some(cwd)) = (git.filter(|_| has_rules), invocation.cwd.as_deref()) else { return };
-        if !prints_contents(sub, git, &invocation.args) {
-            return;
-        }
-        let from = usize::from(sub == "grep" && !invocation.args.has_any(&["-e", "-f"]));
-        let operands = invocation.args.operands.get(from..).unwrap_or_default();
-        let ended_at = invocation.args.ended.then_some(invocation.args.ended_at.saturating_sub(from));
-        let is_path = |(at, field): &(usize, &Field)| match ended_at {
-            Some(end) => *at >= end,
-            None => self.is_plain_pathspec(field, cwd, git),
-        };
-        let (paths, revisions): (Vec<_>, Vec<_>) = operands.iter().enumerate().partition(is_path);
-        // A path that is not known may be any.
-        let texts = paths.iter().map(|(_, field)| field.known().unwrap_or(":/"));
-        let specs = Pathspecs::read(texts, cwd, &git.root);
-        let told = self.out.ruled_in_index(&git.root, cwd);
-        let is_printed =
-            |told: &Told| specs.mean(&told.path) && self.is_printed(sub, told, revisions.is_empty(), invocation);
-        let told: Vec<Told> = told.into_iter().filter(is_printed).collect();
-        let sweep = match sub {
-            "grep" if revisions.is_empty() && !invocation.args.has("--cached") => search(&invocation.args),
-            _ => Sweep::default(),
-        };
-        self.out.touch_told(&told, &sweep, &invocation.by);
+/// Reads by their own names those tracked files of rules that the command prints.
+pub(super) fn git_contents(out: &mut Observer<'_>, sub: &str, git: Option<&Git>, invocation: &Invocation) {
+    if sub == "grep" {
+        git_searches(out, invocation);
     }
-
-    /// Without a path `git grep` goes through the current directory; a path is read like that of other searches.
-    fn git_searches(&mut self, invocation: &Invocation) {
-        let has_path = invocation.args.operands.len() > usize::from(!invocation.args.has_any(&["-e", "-f"]));
-        if let (Some(sweep), Some(cwd), false) = (git_grep(&invocation.args), invocation.cwd.as_deref(), has_path) {
-            self.out.touch_told_below(cwd, &sweep, &invocation.by);
-        }
+    let has_rules = !out.world.settings().file_patterns.is_empty();
+    let (Some(git), Some(cwd)) = (git.filter(|_| has_rules), invocation.cwd.as_deref()) else { return };
+    if !prints_contents(sub, git, &invocation.args) {
+        return;
     }
+    let from = usize::from(sub == "grep" && !invocation.args.has_any(&["-e", "-f"]));
+    let operands = invocation.args.operands.get(from..).unwrap_or_default();
+    let ended_at = invocation.args.ended.then_some(invocation.args.ended_at.saturating_sub(from));
+    let is_path = |(at, field): &(usize, &Field)| match ended_at {
+        Some(end) => *at >= end,
+        None => is_plain_pathspec(out.world, field, cwd, git),
+    };
+    let (paths, revisions): (Vec<_>, Vec<_>) = operands.iter().enumerate().partition(is_path);
+    // A path that is not known may be any.
+    let texts = paths.iter().map(|(_, field)| field.known().unwrap_or(":/"));
+    let specs = Pathspecs::read(texts, cwd, &git.root);
+    let told = ruled_in_index(out.world, &git.root, cwd);
+    let is_printed = |told: &Told| {
+        specs.mean(&told.path) && self::is_printed(out.world, sub, told, revisions.is_empty(), invocation)
+    };
+    let told: Vec<Told> = told.into_iter().filter(is_printed).collect();
+    let sweep = match sub {
+        "grep" if revisions.is_empty() && !invocation.args.has("--cached") => search(&invocation.args),
+        _ => Sweep::default(),
+    };
+    out.touch_told(&told, &sweep, &invocation.by);
+}
 
-    /// Before a `--` only what lies there, or cannot be a commit, is a path for certain.
-    fn is_plain_pathspec(&self, field: &Field, cwd: &str, git: &Git) -> bool {
-        let Some(text) = field.known().filter(|_| !is_ref(field, Some(git))) else { return false };
-        let kind = self.out.world.look(&path::lexical(&path::join(cwd, text))).kind;
-        matches!(kind, Kind::File | Kind::Directory | Kind::Link)
-            || (text.starts_with(':') && path_in_commit(text).is_none())
-            || field.glob
+/// Without a path `git grep` goes through the current directory; a path is read like that of other searches.
+fn git_searches(out: &mut Observer<'_>, invocation: &Invocation) {
+    let has_path = invocation.args.operands.len() > usize::from(!invocation.args.has_any(&["-e", "-f"]));
+    if let (Some(sweep), Some(cwd), false) = (git_grep(&invocation.args), invocation.cwd.as_deref(), has_path) {
+        out.touch_told_below(cwd, &sweep, &invocation.by);
     }
+}
 
-    /// Without a commit only changes that are not committed are shown.
-    fn is_printed(&self, sub: &str, told: &Told, is_now: bool, invocation: &Invocation) -> bool {
-        let world = self.out.world;
-        match sub {
-            "diff" | "diff-files" if !is_now || told.kind == Kind::Directory => true,
-            "diff" if invocation.args.has_any(&["--cached", "--staged"]) => !world.is_committed(&told.path),
-            "diff" | "diff-files" => world.tracking(&told.path) != Tracking::Clean,
-            _ => true,
-        }
+/// Before a `--` only what lies there, or cannot be a commit, is a path for certain.
+fn is_plain_pathspec(world: &dyn World, field: &Field, cwd: &str, git: &Git) -> bool {
+    let Some(text) = field.known().filter(|_| !is_ref(field, Some(git))) else { return false };
+    let kind = world.look(&path::lexical(&path::join(cwd, text))).kind;
+    matches!(kind, Kind::File | Kind::Directory | Kind::Link)
+        || (text.starts_with(':') && path_in_commit(text).is_none())
+        || field.glob
+}
+
+/// Without a commit only changes that are not committed are shown.
+fn is_printed(world: &dyn World, sub: &str, told: &Told, is_now: bool, invocation: &Invocation) -> bool {
+    match sub {
+        "diff" | "diff-files" if !is_now || told.kind == Kind::Directory => true,
+        "diff" if invocation.args.has_any(&["--cached", "--staged"]) => !world.is_committed(&told.path),
+        "diff" | "diff-files" => world.tracking(&told.path) != Tracking::Clean,
+        _ => true,
     }
 }
 

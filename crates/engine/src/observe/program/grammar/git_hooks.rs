@@ -3,11 +3,12 @@
 use doorward_vocabulary::{Degree, Mark};
 
 use super::super::Invocation;
-use crate::observe::observer::By;
-use crate::observe::program::recipe::How;
+use crate::observe::observer::{By, Observer};
+use crate::observe::program::recipe::{How, run_file};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
+use crate::observe::through::arrived::has_arrivals;
 use crate::path::{self, Follow};
 use crate::world::{Content, Git, Kind, World};
 
@@ -191,100 +192,102 @@ pub(super) fn runs_any(sub: &str) -> bool {
     !READING.contains(&sub) && !INDEXING.contains(&sub) && !REFERRING.contains(&sub) && !sub.starts_with("config ")
 }
 
-impl Runner<'_, '_> {
-    /// Hooks of a trusted project are a recipe of it; others are not known.
-    pub(super) fn git_hooks(&mut self, git: &Git, chosen: Option<&str>, hooks: &Hooks, state: &State<'_>) {
-        if *hooks == Hooks::Named(&[]) {
-            return;
-        }
-        let directory = match chosen {
-            Some("/dev/null" | "") => return,
-            Some(chosen) => path::lexical(&path::join(&git.root, chosen)),
-            None => path::join(&common_directory(&git.root, self.out.world), "hooks"),
-        };
-        for hook in self.changed_hooks(&directory, *hooks, state) {
-            self.git_hook(&hook, &git.root, state);
-        }
-        if *hooks == Hooks::All {
-            self.hook_settings(&directory, chosen.is_some(), &git.root, state);
-        } else if !self.holds_hook(&directory, *hooks) {
-            return;
-        }
-        if chosen.is_none() {
-            return;
-        }
-        if path::under(&directory, &git.root) && self.out.world.project_trusted() {
-            self.out.lower(Degree::Delegated, "git hooks of the project");
-        } else {
-            self.out.lower(Degree::Opaque, "the git setting `core.hookspath`, which makes git run other programs");
-            self.out.call_mark(Mark::UnsafeGitConfig);
-        }
+/// Hooks of a trusted project are a recipe of it; others are not known.
+pub(super) fn git_hooks(
+    runner: &mut Runner<'_, '_>,
+    git: &Git,
+    chosen: Option<&str>,
+    hooks: &Hooks,
+    state: &State<'_>,
+) {
+    if *hooks == Hooks::Named(&[]) {
+        return;
     }
+    let directory = match chosen {
+        Some("/dev/null" | "") => return,
+        Some(chosen) => path::lexical(&path::join(&git.root, chosen)),
+        None => path::join(&common_directory(&git.root, runner.out.world), "hooks"),
+    };
+    for hook in changed_hooks(runner.out.world, &directory, *hooks, state) {
+        git_hook(runner, &hook, &git.root, state);
+    }
+    if *hooks == Hooks::All {
+        hook_settings(runner.out, &directory, chosen.is_some(), &git.root, state);
+    } else if !holds_hook(runner.out.world, &directory, *hooks) {
+        return;
+    }
+    if chosen.is_none() {
+        return;
+    }
+    if path::under(&directory, &git.root) && runner.out.world.project_trusted() {
+        runner.out.lower(Degree::Delegated, "git hooks of the project");
+    } else {
+        runner.out.lower(Degree::Opaque, "the git setting `core.hookspath`, which makes git run other programs");
+        runner.out.call_mark(Mark::UnsafeGitConfig);
+    }
+}
 
-    /// The hooks there that are new or changed since the project was trusted.
-    fn changed_hooks(&self, directory: &str, hooks: Hooks, state: &State<'_>) -> Vec<String> {
-        let world = self.out.world;
-        let mut changed = world.changed_files();
-        changed.extend(state.written.keys().cloned());
-        let elsewhere = changed.clone();
-        // No walk for changed files goes into `.git`.
-        let names = world.entries(directory).unwrap_or_default();
-        // A hook that nobody changed may run what came from elsewhere.
-        let is_any = self.has_arrivals(state);
-        let there = names.iter().map(|name| path::join(directory, name));
-        changed.extend(there.filter(|hook| is_any || is_changed(hook, world)));
-        changed.retain(|file| path::under(file, directory) && !file.ends_with(".sample") && hooks.run(file));
-        changed.sort();
-        changed.dedup();
-        // Files of husky lie one directory above what git is told.
-        if directory.ends_with("/.husky/_") {
-            let husky = path::parent(directory);
-            changed.extend(elsewhere.into_iter().filter(|file| path::parent(file) == husky && hooks.run(file)));
-        }
-        changed
+/// The hooks there that are new or changed since the project was trusted.
+fn changed_hooks(world: &dyn World, directory: &str, hooks: Hooks, state: &State<'_>) -> Vec<String> {
+    let mut changed = world.changed_files();
+    changed.extend(state.written.keys().cloned());
+    let elsewhere = changed.clone();
+    // No walk for changed files goes into `.git`.
+    let names = world.entries(directory).unwrap_or_default();
+    // A hook that nobody changed may run what came from elsewhere.
+    let is_any = has_arrivals(world, state);
+    let there = names.iter().map(|name| path::join(directory, name));
+    changed.extend(there.filter(|hook| is_any || is_changed(hook, world)));
+    changed.retain(|file| path::under(file, directory) && !file.ends_with(".sample") && hooks.run(file));
+    changed.sort();
+    changed.dedup();
+    // Files of husky lie one directory above what git is told.
+    if directory.ends_with("/.husky/_") {
+        let husky = path::parent(directory);
+        changed.extend(elsewhere.into_iter().filter(|file| path::parent(file) == husky && hooks.run(file)));
     }
+    changed
+}
 
-    /// A hook of that name lies there, or nobody can say.
-    fn holds_hook(&self, directory: &str, hooks: Hooks) -> bool {
-        match self.out.world.entries(directory) {
-            Some(names) => names.iter().any(|name| hooks.run(name)),
-            None => self.out.world.look(directory).kind != Kind::Missing,
-        }
+/// A hook of that name lies there, or nobody can say.
+fn holds_hook(world: &dyn World, directory: &str, hooks: Hooks) -> bool {
+    match world.entries(directory) {
+        Some(names) => names.iter().any(|name| hooks.run(name)),
+        None => world.look(directory).kind != Kind::Missing,
     }
+}
 
-    /// Hooks that only start what a file of the project lists run what that file says now.
-    fn hook_settings(&mut self, directory: &str, chosen: bool, root: &str, state: &State<'_>) {
-        const SETTINGS: &[&str] = &[
-            ".pre-commit-config.yaml",
-            "lefthook.yml",
-            "lefthook.yaml",
-            ".lefthook.yml",
-            ".lintstagedrc",
-            ".lintstagedrc.json",
-            ".lintstagedrc.js",
-            "lint-staged.config.js",
-            "lint-staged.config.mjs",
-        ];
-        let mut changed = self.out.world.changed_files();
-        changed.extend(state.written.keys().cloned());
-        let lists = |file: &&String| path::parent(file) == root && SETTINGS.contains(&path::name(file));
-        let Some(file) = changed.iter().find(lists) else { return };
-        let is_hook = |name: &String| !name.ends_with(".sample");
-        let has_hooks = || self.out.world.entries(directory).is_none_or(|names| names.iter().any(is_hook));
-        if chosen || has_hooks() {
-            self.out
-                .lower(Degree::Opaque, format!("`{}`, which hooks of git read and which changed", path::name(file)));
-        }
+/// Hooks that only start what a file of the project lists run what that file says now.
+fn hook_settings(out: &mut Observer<'_>, directory: &str, chosen: bool, root: &str, state: &State<'_>) {
+    const SETTINGS: &[&str] = &[
+        ".pre-commit-config.yaml",
+        "lefthook.yml",
+        "lefthook.yaml",
+        ".lefthook.yml",
+        ".lintstagedrc",
+        ".lintstagedrc.json",
+        ".lintstagedrc.js",
+        "lint-staged.config.js",
+        "lint-staged.config.mjs",
+    ];
+    let mut changed = out.world.changed_files();
+    changed.extend(state.written.keys().cloned());
+    let lists = |file: &&String| path::parent(file) == root && SETTINGS.contains(&path::name(file));
+    let Some(file) = changed.iter().find(lists) else { return };
+    let is_hook = |name: &String| !name.ends_with(".sample");
+    let has_hooks = || out.world.entries(directory).is_none_or(|names| names.iter().any(is_hook));
+    if chosen || has_hooks() {
+        out.lower(Degree::Opaque, format!("`{}`, which hooks of git read and which changed", path::name(file)));
     }
+}
 
-    /// A hook that changed is run as it is now, whichever it is.
-    fn git_hook(&mut self, hook: &str, root: &str, state: &State<'_>) {
-        let by = By { name: path::name(hook).to_owned(), ..By::default() };
-        let mut inner: State<'_> = state.clone();
-        inner.cwd = Some(root.into());
-        inner.positional = None;
-        self.run_file(hook, &mut inner, &Stream::unknown(Default::default()), &by, Mark::SessionFile, How::Itself);
-    }
+/// A hook that changed is run as it is now, whichever it is.
+fn git_hook(runner: &mut Runner<'_, '_>, hook: &str, root: &str, state: &State<'_>) {
+    let by = By { name: path::name(hook).to_owned(), ..By::default() };
+    let mut inner: State<'_> = state.clone();
+    inner.cwd = Some(root.into());
+    inner.positional = None;
+    run_file(runner, hook, &mut inner, &Stream::unknown(Default::default()), &by, Mark::SessionFile, How::Itself);
 }
 
 /// A link is as new as what it leads to.

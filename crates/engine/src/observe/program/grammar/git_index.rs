@@ -3,54 +3,52 @@
 use doorward_vocabulary::{Degree, Marks};
 
 use super::super::Invocation;
+use crate::observe::observer::Observer;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::Git;
 
-impl Runner<'_, '_> {
-    /// `git update-index` with entries that it is given, instead of files that it looks at.
-    pub fn git_index(&mut self, git: Option<&Git>, invocation: &Invocation) {
-        let args = &invocation.args;
-        let mut staged: Vec<Option<String>> = Vec::new();
-        for value in args.given.iter().filter(|given| given.name == "--cacheinfo").map(|given| given.value.as_ref()) {
-            staged.push(value.and_then(Field::exact).and_then(cached).map(str::to_owned));
-        }
-        if args.has("--cacheinfo") {
-            // The old form has mode, object and path as three words.
-            let is_object =
-                |field: &&Field| field.text.len() >= 40 && field.text.bytes().all(|byte| byte.is_ascii_hexdigit());
-            let words = args.operands.iter().filter(|field| !is_object(field));
-            staged.extend(words.map(|field| field.exact().map(str::to_owned)));
-            staged.retain(|path| path.as_deref() != Some(""));
-        }
-        if args.has("--index-info") {
-            match &invocation.input.text {
-                Some(text) => staged.extend(text.lines().map(|line| listed(line).map(str::to_owned))),
-                None => staged.push(None),
-            }
-        }
-        if args.has("--stdin") && invocation.input.text.is_none() {
-            self.out.lower(Degree::Unknown, "which files `git update-index` is told to take");
-        }
-        for path in &staged {
-            self.stages(path.as_deref(), git, invocation);
+/// `git update-index` with entries that it is given, instead of files that it looks at.
+pub fn git_index(out: &mut Observer<'_>, git: Option<&Git>, invocation: &Invocation) {
+    let args = &invocation.args;
+    let mut staged: Vec<Option<String>> = Vec::new();
+    for value in args.given.iter().filter(|given| given.name == "--cacheinfo").map(|given| given.value.as_ref()) {
+        staged.push(value.and_then(Field::exact).and_then(cached).map(str::to_owned));
+    }
+    if args.has("--cacheinfo") {
+        // The old form has mode, object and path as three words.
+        let is_object =
+            |field: &&Field| field.text.len() >= 40 && field.text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let words = args.operands.iter().filter(|field| !is_object(field));
+        staged.extend(words.map(|field| field.exact().map(str::to_owned)));
+        staged.retain(|path| path.as_deref() != Some(""));
+    }
+    if args.has("--index-info") {
+        match &invocation.input.text {
+            Some(text) => staged.extend(text.lines().map(|line| listed(line).map(str::to_owned))),
+            None => staged.push(None),
         }
     }
+    if args.has("--stdin") && invocation.input.text.is_none() {
+        out.lower(Degree::Unknown, "which files `git update-index` is told to take");
+    }
+    for path in &staged {
+        stages(out, path.as_deref(), git, invocation);
+    }
+}
 
-    fn stages(&mut self, staged: Option<&str>, git: Option<&Git>, invocation: &Invocation) {
-        let by = &invocation.by;
-        let Some(staged) = staged.filter(|staged| !staged.starts_with('"')) else {
-            return self.out.lower(Degree::Opaque, format!("which file `{}` stages", by.name));
-        };
-        self.out.lower(Degree::Unknown, format!("what `{}` stages as `{staged}`, past the file itself", by.name));
-        let root = git.map(|git| git.root.as_str()).or(invocation.cwd.as_deref());
-        if let Some(root) = root {
-            let absolute = path::lexical(&path::join(root, staged));
-            self.out.touch_path(Touch::Write, &absolute, by, Marks::default());
-            self.out.arrivals.push(absolute);
-        }
+fn stages(out: &mut Observer<'_>, staged: Option<&str>, git: Option<&Git>, invocation: &Invocation) {
+    let by = &invocation.by;
+    let Some(staged) = staged.filter(|staged| !staged.starts_with('"')) else {
+        return out.lower(Degree::Opaque, format!("which file `{}` stages", by.name));
+    };
+    out.lower(Degree::Unknown, format!("what `{}` stages as `{staged}`, past the file itself", by.name));
+    let root = git.map(|git| git.root.as_str()).or(invocation.cwd.as_deref());
+    if let Some(root) = root {
+        let absolute = path::lexical(&path::join(root, staged));
+        out.touch_path(Touch::Write, &absolute, by, Marks::default());
+        out.arrivals.push(absolute);
     }
 }
 

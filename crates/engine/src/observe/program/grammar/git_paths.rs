@@ -6,202 +6,213 @@ use super::super::Invocation;
 use super::git_writes::Written;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
+use crate::observe::observer::Observer;
+use crate::observe::program::grammar::git_removals::{git_removals, put_back};
+use crate::observe::program::roles::reads;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;
 use crate::observe::touch::Touch;
 use crate::path;
-use crate::world::{Git, Kind, Tracking};
+use crate::world::{Git, Kind, Tracking, World};
 
-impl Runner<'_, '_> {
-    /// Takes refs out of the operands that are read, and reads paths inside commits.
-    pub fn git_operands(&mut self, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) {
-        let prints = !matches!(sub, "log" | "whatchanged" | "rev-list" | "shortlog")
-            || invocation.args.has_any(&["-p", "-u", "--patch", "-L", "-c", "--cc", "-m", "-U", "-G", "-S"]);
-        let of_commits = matches!(
-            sub,
-            "show" | "cat-file" | "diff" | "blame" | "archive" | "grep" | "log" | "ls-tree" | "checkout" | "restore"
-        );
-        for at in 0..invocation.args.operands.len() {
-            let Some(field) = invocation.operand(at).cloned() else { continue };
-            let after_end = invocation.args.ended && at >= invocation.args.ended_at;
-            let read =
-                invocation.roles.get(at).is_some_and(|role| matches!(role, Role::Read | Role::ReadTree | Role::List));
-            let in_commit = if after_end || !of_commits { None } else { field.known().and_then(path_in_commit) };
-            if let Some(inner) = in_commit {
-                let root = git.map_or("", |git| git.root.as_str());
-                let place =
-                    if inner.starts_with("./") || root.is_empty() { inner.to_owned() } else { path::join(root, inner) };
-                self.reads(Touch::Read, &field.with_text(place), invocation, state);
-                set_role(invocation, at, Role::Data);
-            } else if read {
-                let of_history = matches!(
-                    sub,
-                    "log"
-                        | "show"
-                        | "diff"
-                        | "whatchanged"
-                        | "rev-list"
-                        | "shortlog"
-                        | "diff-tree"
-                        | "diff-index"
-                        | "range-diff"
-                        | "archive"
-                );
-                let is_path =
-                    after_end || (!is_ref(&field, git) && (!of_history || self.looks_like_path(&field, invocation)));
-                match pathspec(&field).filter(|_| is_path) {
-                    Some(spec) => {
-                        if let Some(slot) = invocation.args.operands.get_mut(at) {
-                            *slot = spec;
-                        }
-                        if !prints {
-                            set_role(invocation, at, Role::List);
-                        }
+/// Takes refs out of the operands that are read, and reads paths inside commits.
+pub fn git_operands(
+    out: &mut Observer<'_>,
+    sub: &str,
+    git: Option<&Git>,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
+    let prints = !matches!(sub, "log" | "whatchanged" | "rev-list" | "shortlog")
+        || invocation.args.has_any(&["-p", "-u", "--patch", "-L", "-c", "--cc", "-m", "-U", "-G", "-S"]);
+    let of_commits = matches!(
+        sub,
+        "show" | "cat-file" | "diff" | "blame" | "archive" | "grep" | "log" | "ls-tree" | "checkout" | "restore"
+    );
+    for at in 0..invocation.args.operands.len() {
+        let Some(field) = invocation.operand(at).cloned() else { continue };
+        let after_end = invocation.args.ended && at >= invocation.args.ended_at;
+        let read =
+            invocation.roles.get(at).is_some_and(|role| matches!(role, Role::Read | Role::ReadTree | Role::List));
+        let in_commit = if after_end || !of_commits { None } else { field.known().and_then(path_in_commit) };
+        if let Some(inner) = in_commit {
+            let root = git.map_or("", |git| git.root.as_str());
+            let place =
+                if inner.starts_with("./") || root.is_empty() { inner.to_owned() } else { path::join(root, inner) };
+            reads(out, Touch::Read, &field.with_text(place), invocation, state);
+            set_role(invocation, at, Role::Data);
+        } else if read {
+            let of_history = matches!(
+                sub,
+                "log"
+                    | "show"
+                    | "diff"
+                    | "whatchanged"
+                    | "rev-list"
+                    | "shortlog"
+                    | "diff-tree"
+                    | "diff-index"
+                    | "range-diff"
+                    | "archive"
+            );
+            let is_path =
+                after_end || (!is_ref(&field, git) && (!of_history || looks_like_path(out.world, &field, invocation)));
+            match pathspec(&field).filter(|_| is_path) {
+                Some(spec) => {
+                    if let Some(slot) = invocation.args.operands.get_mut(at) {
+                        *slot = spec;
                     }
-                    None => set_role(invocation, at, Role::Data),
+                    if !prints {
+                        set_role(invocation, at, Role::List);
+                    }
                 }
+                None => set_role(invocation, at, Role::Data),
             }
         }
     }
+}
 
-    fn looks_like_path(&self, field: &Field, invocation: &Invocation) -> bool {
-        let Some(text) = field.known() else { return field.shape != Shape::Token };
-        let there =
-            invocation.cwd.as_deref().map(|cwd| self.out.world.look(&path::lexical(&path::join(cwd, text))).kind);
-        matches!(there, Some(Kind::File | Kind::Directory | Kind::Link | Kind::Special))
-            || text.contains(['*', '?'])
-            || text.starts_with(['.', '/', ':', '~'])
-            || text.contains('/')
-            || has_extension(text)
+fn looks_like_path(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
+    let Some(text) = field.known() else { return field.shape != Shape::Token };
+    let there = invocation.cwd.as_deref().map(|cwd| world.look(&path::lexical(&path::join(cwd, text))).kind);
+    matches!(there, Some(Kind::File | Kind::Directory | Kind::Link | Kind::Special))
+        || text.contains(['*', '?'])
+        || text.starts_with(['.', '/', ':', '~'])
+        || text.contains('/')
+        || has_extension(text)
+}
+
+/// Changes that a command throws away: a file that is as committed loses nothing. `written` is what git was asked about the
+/// files that it puts in their place.
+pub(super) fn git_losses(
+    out: &mut Observer<'_>,
+    sub: &str,
+    git: Option<&Git>,
+    written: &Written,
+    invocation: &mut Invocation,
+) {
+    invocation.work_tree = work_tree(sub, git, invocation);
+    match sub {
+        "checkout" => {
+            // A new branch takes one start; git refuses paths beside it, and what follows is judged as paths.
+            let makes = invocation.args.has_any(&["-b", "-B", "--orphan", "-t", "--track", "--detach", "-d"]);
+            let paths = match (makes, invocation.args.ended) {
+                (true, false) => invocation.args.operands.get(1..).unwrap_or_default().to_vec(),
+                (_, _) => checkout_paths(out.world, invocation),
+            };
+            let from_index = !makes && paths.len() == invocation.args.operands.len();
+            if !paths.is_empty() {
+                invocation.does.clear();
+                discard(out, &paths, from_index, written, invocation);
+            }
+        }
+        "restore" if !invocation.does.is_empty() => {
+            let paths = invocation.args.operands.clone();
+            let from_index = !invocation.args.has_any(&["-s", "--source"]);
+            if !paths.is_empty() {
+                invocation.does.retain(|does| !does.marks.has(Mark::DiscardsWork));
+                invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+                discard(out, &paths, from_index, written, invocation);
+            }
+        }
+        "rm" => git_removals(out, git, invocation),
+        "worktree add" => second_work_tree(out, git, invocation),
+        "branch" if invocation.args.has_any(&["-D", "-M", "-C", "-f", "--force"]) => {
+            for does in &mut invocation.does {
+                does.reversibility = Reversibility::Irreversible;
+                does.marks.add(Mark::HistoryRewrite);
+            }
+        }
+        _ => {}
     }
+}
 
-    /// Changes that a command throws away: a file that is as committed loses nothing. `written` is what git was asked about the
-    /// files that it puts in their place.
-    pub(super) fn git_losses(&mut self, sub: &str, git: Option<&Git>, written: &Written, invocation: &mut Invocation) {
-        invocation.work_tree = work_tree(sub, git, invocation);
-        match sub {
-            "checkout" => {
-                // A new branch takes one start; git refuses paths beside it, and what follows is judged as paths.
-                let makes = invocation.args.has_any(&["-b", "-B", "--orphan", "-t", "--track", "--detach", "-d"]);
-                let paths = match (makes, invocation.args.ended) {
-                    (true, false) => invocation.args.operands.get(1..).unwrap_or_default().to_vec(),
-                    (_, _) => self.checkout_paths(invocation),
-                };
-                let from_index = !makes && paths.len() == invocation.args.operands.len();
-                if !paths.is_empty() {
-                    invocation.does.clear();
-                    self.discard(&paths, from_index, written, invocation);
-                }
-            }
-            "restore" if !invocation.does.is_empty() => {
-                let paths = invocation.args.operands.clone();
-                let from_index = !invocation.args.has_any(&["-s", "--source"]);
-                if !paths.is_empty() {
-                    invocation.does.retain(|does| !does.marks.has(Mark::DiscardsWork));
-                    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
-                    self.discard(&paths, from_index, written, invocation);
-                }
-            }
-            "rm" => self.git_removals(git, invocation),
-            "worktree add" => self.second_work_tree(git, invocation),
-            "branch" if invocation.args.has_any(&["-D", "-M", "-C", "-f", "--force"]) => {
-                for does in &mut invocation.does {
-                    does.reversibility = Reversibility::Irreversible;
-                    does.marks.add(Mark::HistoryRewrite);
-                }
-            }
-            _ => {}
+/// A further work tree beside the project, where nothing is yet, is as much the project's as its branches are.
+fn second_work_tree(out: &mut Observer<'_>, git: Option<&Git>, invocation: &mut Invocation) {
+    let world = out.world;
+    let place = invocation.operand(0).and_then(Field::exact).zip(invocation.cwd.as_deref());
+    let Some(place) = place.map(|(text, cwd)| path::lexical(&path::join(cwd, text))) else { return };
+    let is_beside = world.project().zip(git).is_some_and(|(project, git)| {
+        git.root == project && path::parent(project) == path::parent(&place) && path::parent(&place) != "/"
+    });
+    let is_own = world.home().is_some_and(|home| path::under(&place, home));
+    let is_plain = !path::name(&place).starts_with(['.', '-']) && !invocation.args.has_any(&["-f", "--force"]);
+    if !(is_beside && is_own && is_plain && world.project_trusted() && world.look(&place).kind == Kind::Missing) {
+        return;
+    }
+    set_role(invocation, 0, Role::Data);
+    let mut effect = Effect::new(Operation::Write, Target::Path(place));
+    effect.scope = Scope::Directory;
+    effect.reach = Reach::Project;
+    effect.reversibility = Reversibility::Tracked;
+    effect.marks.add(Mark::Creates);
+    effect.by.clone_from(&invocation.by.name);
+    effect.part = invocation.by.part;
+    out.effect(effect);
+}
+
+fn checkout_paths(world: &dyn World, invocation: &Invocation) -> Vec<Field> {
+    let args = &invocation.args;
+    let from = if args.ended { args.ended_at } else { 1 };
+    let mut paths = args.operands.get(from..).unwrap_or_default().to_vec();
+    if let (false, Some(first)) = (args.ended, args.operands.first()) {
+        let certain = first.known().is_some_and(|text| is_work_tree_path(world, text, invocation))
+            || matches!(first.shape, Shape::ProjectPaths | Shape::Matched | Shape::ProjectNames);
+        if certain {
+            paths.insert(0, first.clone());
         }
     }
+    paths
+}
 
-    /// A further work tree beside the project, where nothing is yet, is as much the project's as its branches are.
-    fn second_work_tree(&mut self, git: Option<&Git>, invocation: &mut Invocation) {
-        let world = self.out.world;
-        let place = invocation.operand(0).and_then(Field::exact).zip(invocation.cwd.as_deref());
-        let Some(place) = place.map(|(text, cwd)| path::lexical(&path::join(cwd, text))) else { return };
-        let is_beside = world.project().zip(git).is_some_and(|(project, git)| {
-            git.root == project && path::parent(project) == path::parent(&place) && path::parent(&place) != "/"
+/// The only operand of `checkout` is a branch unless it is plainly a path.
+fn is_work_tree_path(world: &dyn World, text: &str, invocation: &Invocation) -> bool {
+    let there = invocation.cwd.as_deref().map(|cwd| world.look(&path::lexical(&path::join(cwd, text))).kind);
+    matches!(there, Some(Kind::File | Kind::Directory | Kind::Link))
+        || text == "."
+        || text.starts_with("./")
+        || text.starts_with("../")
+        || text.starts_with([':', '/'])
+        || text.ends_with('/')
+        || text.contains('*')
+        || has_extension(text)
+}
+
+fn discard(out: &mut Observer<'_>, paths: &[Field], is_from_index: bool, written: &Written, invocation: &Invocation) {
+    for field in paths {
+        let clean = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
+            let whole = path::lexical(&path::join(cwd, text));
+            let single = !text.ends_with('/') && !text.contains('*') && out.world.look(&whole).kind != Kind::Directory;
+            single
+                && out.world.git(cwd).is_none_or(|git| git.root != whole)
+                && out.world.tracking(&whole) == Tracking::Clean
         });
-        let is_own = world.home().is_some_and(|home| path::under(&place, home));
-        let is_plain = !path::name(&place).starts_with(['.', '-']) && !invocation.args.has_any(&["-f", "--force"]);
-        if !(is_beside && is_own && is_plain && world.project_trusted() && world.look(&place).kind == Kind::Missing) {
-            return;
+        if clean {
+            let cwd = invocation.cwd.as_deref();
+            let (_, mut caused) = out.collect(|out| out.touch(Touch::Edit, field, cwd, &invocation.by));
+            // A file that is as the index has it stays as it is; what a commit has in its place was looked up.
+            let is_seen = field
+                .exact()
+                .zip(invocation.cwd.as_deref())
+                .is_some_and(|(text, cwd)| out.world.look(&path::lexical(&path::join(cwd, text))).kind == Kind::File);
+            if (is_from_index || written.is_seen) && is_seen {
+                caused.remove(Mark::Unseen);
+            }
+            out.write(caused);
+            continue;
         }
-        set_role(invocation, 0, Role::Data);
-        let mut effect = Effect::new(Operation::Write, Target::Path(place));
+        let target =
+            field.exact().zip(invocation.cwd.as_deref()).map(|(text, cwd)| path::lexical(&path::join(cwd, text)));
+        let mut effect = Effect::new(Operation::Delete, target.map_or(Target::Unknown, Target::Path));
         effect.scope = Scope::Directory;
         effect.reach = Reach::Project;
-        effect.reversibility = Reversibility::Tracked;
-        effect.marks.add(Mark::Creates);
+        effect.reversibility = Reversibility::Irreversible;
+        effect.marks.add(Mark::DiscardsWork);
+        effect.restorable = put_back(out.world, field, &written.others, invocation);
         effect.by.clone_from(&invocation.by.name);
         effect.part = invocation.by.part;
-        self.out.effect(effect);
-    }
-
-    fn checkout_paths(&self, invocation: &Invocation) -> Vec<Field> {
-        let args = &invocation.args;
-        let from = if args.ended { args.ended_at } else { 1 };
-        let mut paths = args.operands.get(from..).unwrap_or_default().to_vec();
-        if let (false, Some(first)) = (args.ended, args.operands.first()) {
-            let certain = first.known().is_some_and(|text| self.is_work_tree_path(text, invocation))
-                || matches!(first.shape, Shape::ProjectPaths | Shape::Matched | Shape::ProjectNames);
-            if certain {
-                paths.insert(0, first.clone());
-            }
-        }
-        paths
-    }
-
-    /// The only operand of `checkout` is a branch unless it is plainly a path.
-    fn is_work_tree_path(&self, text: &str, invocation: &Invocation) -> bool {
-        let there =
-            invocation.cwd.as_deref().map(|cwd| self.out.world.look(&path::lexical(&path::join(cwd, text))).kind);
-        matches!(there, Some(Kind::File | Kind::Directory | Kind::Link))
-            || text == "."
-            || text.starts_with("./")
-            || text.starts_with("../")
-            || text.starts_with([':', '/'])
-            || text.ends_with('/')
-            || text.contains('*')
-            || has_extension(text)
-    }
-
-    fn discard(&mut self, paths: &[Field], is_from_index: bool, written: &Written, invocation: &Invocation) {
-        for field in paths {
-            let clean = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
-                let whole = path::lexical(&path::join(cwd, text));
-                let single =
-                    !text.ends_with('/') && !text.contains('*') && self.out.world.look(&whole).kind != Kind::Directory;
-                single
-                    && self.out.world.git(cwd).is_none_or(|git| git.root != whole)
-                    && self.out.world.tracking(&whole) == Tracking::Clean
-            });
-            if clean {
-                let before = self.out.effects.len();
-                self.out.touch(Touch::Edit, field, invocation.cwd.as_deref(), &invocation.by);
-                // A file that is as the index has it stays as it is; what a commit has in its place was looked up.
-                let is_seen = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
-                    self.out.world.look(&path::lexical(&path::join(cwd, text))).kind == Kind::File
-                });
-                if (is_from_index || written.is_seen) && is_seen {
-                    self.out.effects.iter_mut().skip(before).for_each(|effect| effect.marks.remove(Mark::Unseen));
-                }
-                continue;
-            }
-            let target =
-                field.exact().zip(invocation.cwd.as_deref()).map(|(text, cwd)| path::lexical(&path::join(cwd, text)));
-            let mut effect = Effect::new(Operation::Delete, target.map_or(Target::Unknown, Target::Path));
-            effect.scope = Scope::Directory;
-            effect.reach = Reach::Project;
-            effect.reversibility = Reversibility::Irreversible;
-            effect.marks.add(Mark::DiscardsWork);
-            effect.restorable = self.put_back(field, &written.others, invocation);
-            effect.by.clone_from(&invocation.by.name);
-            effect.part = invocation.by.part;
-            self.out.effect(effect);
-        }
+        out.effect(effect);
     }
 }
 

@@ -5,10 +5,10 @@ use doorward_vocabulary::Degree;
 use super::super::Invocation;
 use super::git_config::{self, Use};
 use super::git_hooks::Hooks;
+use crate::observe::observer::Observer;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::path;
-use crate::world::{Content, Git, Kind};
+use crate::world::{Content, Git, Kind, World};
 
 /// These start what the repository or its submodules name, or work on addresses that it chose.
 const DRIVEN: &[&str] =
@@ -129,90 +129,91 @@ const STARTING: &[&str] = &["hook", "mcp", "command", "helper"];
 /// Longer settings are not read.
 const SETTINGS: usize = 64 << 10;
 
-impl Runner<'_, '_> {
-    /// Asks unless everything that the command would obey is plain: settings, hooks and submodules.
-    pub(super) fn git_untrusted(&mut self, sub: &str, git: Option<&Git>, hooks: Hooks, invocation: &Invocation) {
-        let found = match git {
-            None => Some("no repository is found".to_owned()),
-            Some(_) if is_among(DRIVEN, sub) => Some(format!("`{}` runs what it names", invocation.by.name)),
-            Some(_) if !is_among(LOOKING, sub) && !self.commits_plainly(sub, invocation) => {
-                Some(format!("`{}` does more than look and commit", invocation.by.name))
+/// Asks unless everything that the command would obey is plain: settings, hooks and submodules.
+pub(super) fn git_untrusted(
+    out: &mut Observer<'_>,
+    sub: &str,
+    git: Option<&Git>,
+    hooks: Hooks,
+    invocation: &Invocation,
+) {
+    let found = match git {
+        None => Some("no repository is found".to_owned()),
+        Some(_) if is_among(DRIVEN, sub) => Some(format!("`{}` runs what it names", invocation.by.name)),
+        Some(_) if !is_among(LOOKING, sub) && !commits_plainly(out.world, sub, invocation) => {
+            Some(format!("`{}` does more than look and commit", invocation.by.name))
+        }
+        Some(git) => odd_hook(out.world, git, hooks)
+            .or_else(|| odd_setting(out.world, git))
+            .or_else(|| settings_for_agents(out.world, &git.root)),
+    };
+    if let Some(because) = found {
+        out.lower(Degree::Unknown, format!("git in a project that nobody has trusted: {because}"));
+    }
+}
+
+/// Beside filters and hooks, which are looked at, a commit and `git add` of single files run nothing of the repository. A
+/// directory that is added may be a repository of its own, into which every later command looks.
+fn commits_plainly(world: &dyn World, sub: &str, invocation: &Invocation) -> bool {
+    let is_file = |word: &Field| match (word.exact(), invocation.cwd.as_deref()) {
+        (Some(name), Some(cwd)) => world.look(&path::join(cwd, name)).kind == Kind::File,
+        (Some(_) | None, Some(_) | None) => false,
+    };
+    let operands = &invocation.args.operands;
+    match sub {
+        "commit" => !invocation.args.has_any(&["--pathspec-from-file"]),
+        "add" => {
+            !invocation.args.has_any(&["--pathspec-from-file"]) && !operands.is_empty() && operands.iter().all(is_file)
+        }
+        _ => false,
+    }
+}
+
+/// A clone that brings commands for the agent itself wants a look before the first call in it, even a harmless one: whoever
+/// is asked learns of them while they can still leave.
+fn settings_for_agents(world: &dyn World, root: &str) -> Option<String> {
+    let starts = |name: &&&str| match world.content(&path::join(root, name), SETTINGS) {
+        Content::Missing | Content::Unlisted => false,
+        Content::Text(text) => STARTING.iter().any(|word| text.to_ascii_lowercase().contains(word)),
+        Content::TooLong | Content::NotText | Content::Unreadable => true,
+    };
+    FOR_AGENTS.iter().find(starts).map(|name| format!("`{name}` brings commands for the agent"))
+}
+
+/// A hook lies there that the command would run.
+fn odd_hook(world: &dyn World, git: &Git, hooks: Hooks) -> Option<String> {
+    let directory = path::join(&super::git_hooks::common_directory(&git.root, world), "hooks");
+    let is_run = |name: &String| !name.ends_with(".sample") && hooks.run(name);
+    match world.entries(&directory) {
+        Some(names) => names.into_iter().find(is_run).map(|name| format!("it has the hook `{name}`")),
+        None => match world.look(&directory).kind {
+            Kind::Missing | Kind::Unlisted => None,
+            Kind::File | Kind::Directory | Kind::Link | Kind::Special | Kind::Unreadable => {
+                Some("its hooks cannot be listed".to_owned())
             }
-            Some(git) => self
-                .odd_hook(git, hooks)
-                .or_else(|| self.odd_setting(git))
-                .or_else(|| self.settings_for_agents(&git.root)),
-        };
-        if let Some(because) = found {
-            self.out.lower(Degree::Unknown, format!("git in a project that nobody has trusted: {because}"));
-        }
+        },
     }
+}
 
-    /// Beside filters and hooks, which are looked at, a commit and `git add` of single files run nothing of the repository. A
-    /// directory that is added may be a repository of its own, into which every later command looks.
-    fn commits_plainly(&self, sub: &str, invocation: &Invocation) -> bool {
-        let is_file = |word: &Field| match (word.exact(), invocation.cwd.as_deref()) {
-            (Some(name), Some(cwd)) => self.out.world.look(&path::join(cwd, name)).kind == Kind::File,
-            (Some(_) | None, Some(_) | None) => false,
-        };
-        let operands = &invocation.args.operands;
-        match sub {
-            "commit" => !invocation.args.has_any(&["--pathspec-from-file"]),
-            "add" => {
-                !invocation.args.has_any(&["--pathspec-from-file"])
-                    && !operands.is_empty()
-                    && operands.iter().all(is_file)
-            }
-            _ => false,
-        }
+/// A setting of the repository, or of one that git looks into from there, that is not known to run nothing.
+fn odd_setting(world: &dyn World, git: &Git) -> Option<String> {
+    let Ok(config) = &git.config else { return Some("its settings cannot be read".to_owned()) };
+    let is_odd = |key: &&String| {
+        let value = config.get(*key).map(String::as_str).unwrap_or_default();
+        !is_inert(key, value)
+    };
+    if let Some(key) = git.local.iter().find(is_odd) {
+        return Some(format!("its setting `{key}` may run a program"));
     }
-
-    /// A clone that brings commands for the agent itself wants a look before the first call in it, even a harmless one: whoever
-    /// is asked learns of them while they can still leave.
-    fn settings_for_agents(&self, root: &str) -> Option<String> {
-        let starts = |name: &&&str| match self.out.world.content(&path::join(root, name), SETTINGS) {
-            Content::Missing | Content::Unlisted => false,
-            Content::Text(text) => STARTING.iter().any(|word| text.to_ascii_lowercase().contains(word)),
-            Content::TooLong | Content::NotText | Content::Unreadable => true,
-        };
-        FOR_AGENTS.iter().find(starts).map(|name| format!("`{name}` brings commands for the agent"))
+    let is_odd = |key: &String| git.local.contains(key);
+    if let Some(key) = git_config::dangers(config, Use::WHILE_LOOKING).into_iter().find(is_odd) {
+        return Some(format!("its setting `{key}` may run a program"));
     }
-
-    /// A hook lies there that the command would run.
-    fn odd_hook(&self, git: &Git, hooks: Hooks) -> Option<String> {
-        let directory = path::join(&super::git_hooks::common_directory(&git.root, self.out.world), "hooks");
-        let is_run = |name: &String| !name.ends_with(".sample") && hooks.run(name);
-        match self.out.world.entries(&directory) {
-            Some(names) => names.into_iter().find(is_run).map(|name| format!("it has the hook `{name}`")),
-            None => match self.out.world.look(&directory).kind {
-                Kind::Missing | Kind::Unlisted => None,
-                Kind::File | Kind::Directory | Kind::Link | Kind::Special | Kind::Unreadable => {
-                    Some("its hooks cannot be listed".to_owned())
-                }
-            },
-        }
-    }
-
-    /// A setting of the repository, or of one that git looks into from there, that is not known to run nothing.
-    fn odd_setting(&self, git: &Git) -> Option<String> {
-        let Ok(config) = &git.config else { return Some("its settings cannot be read".to_owned()) };
-        let is_odd = |key: &&String| {
-            let value = config.get(*key).map(String::as_str).unwrap_or_default();
-            !is_inert(key, value)
-        };
-        if let Some(key) = git.local.iter().find(is_odd) {
-            return Some(format!("its setting `{key}` may run a program"));
-        }
-        let is_odd = |key: &String| git.local.contains(key);
-        if let Some(key) = git_config::dangers(config, Use::WHILE_LOOKING).into_iter().find(is_odd) {
-            return Some(format!("its setting `{key}` may run a program"));
-        }
-        let Some(inner) = self.out.world.submodules(&git.root) else {
-            return Some("its submodules cannot be listed".to_owned());
-        };
-        // Git starts itself in each of them, with settings and hooks of their own.
-        inner.first().map(|path| format!("it holds another repository, `{path}`"))
-    }
+    let Some(inner) = world.submodules(&git.root) else {
+        return Some("its submodules cannot be listed".to_owned());
+    };
+    // Git starts itself in each of them, with settings and hooks of their own.
+    inner.first().map(|path| format!("it holds another repository, `{path}`"))
 }
 
 /// The subcommand, or the first word of it, is on the list.

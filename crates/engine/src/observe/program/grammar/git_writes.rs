@@ -8,150 +8,146 @@ use doorward_vocabulary::{Degree, Mark, Marks};
 use super::super::Invocation;
 use super::git_sources::{Wanted, wanted};
 use crate::incoming::{Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
+use crate::observe::observer::Observer;
+use crate::observe::shell::aftermath::store;
 use crate::observe::shell::git_steps::Named;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
 use crate::observe::touch::Touch;
-use crate::path;
-use crate::place;
 use crate::world::{Git, Kind, Tracking};
+use crate::{path, place};
 
 /// Settings of agents and of doorward itself: taking them away, or going back to older ones, may loosen as much as new ones.
 const GUARDING: &[Mark] = &[Mark::AgentSettings, Mark::GuardOwn];
 
-impl Runner<'_, '_> {
-    /// Looks up what the command would write. What is staged is as good as written.
-    pub(super) fn git_writes(
-        &mut self,
-        sub: &str,
-        git: Option<&Git>,
-        invocation: &Invocation,
-        state: &mut State<'_>,
-    ) -> Written {
-        if invocation.args.always(|changes| changes.dry_run) {
-            return Written { others: BTreeSet::new(), is_seen: true };
+/// Looks up what the command would write. What is staged is as good as written.
+pub(super) fn git_writes(
+    out: &mut Observer<'_>,
+    sub: &str,
+    git: Option<&Git>,
+    invocation: &Invocation,
+    state: &mut State<'_>,
+) -> Written {
+    if invocation.args.always(|changes| changes.dry_run) {
+        return Written { others: BTreeSet::new(), is_seen: true };
+    }
+    let all = wanted(sub, git, invocation);
+    let mut written = Written { others: BTreeSet::new(), is_seen: !all.is_empty() };
+    for wanted in all {
+        let is_of_paths = !wanted.paths.is_empty();
+        let found = git_write(out, wanted.clone(), git, invocation, state);
+        written.is_seen &= matches!(found, Looked::Files { is_seen: true, .. });
+        if let Looked::Files { paths, .. } = found {
+            written.others.extend(paths.into_iter().filter(|_| is_of_paths));
+        } else if found == Looked::Nameless && !wanted.else_paths.is_empty() {
+            // `git checkout a.txt`: no branch has that name, so it is a file.
+            let staged = Wanted { source: GitSource::Index, paths: wanted.else_paths, ..Wanted::default() };
+            git_write(out, staged, git, invocation, state);
+        } else if found == Looked::Nameless && !wanted.is_perhaps && !stashes(&wanted, state) {
+            // Another call may be about to make that name.
+            unseen_write(out, invocation, "git has nothing of that name yet");
         }
-        let all = wanted(sub, git, invocation);
-        let mut written = Written { others: BTreeSet::new(), is_seen: !all.is_empty() };
-        for wanted in all {
-            let is_of_paths = !wanted.paths.is_empty();
-            let found = self.git_write(wanted.clone(), git, invocation, state);
-            written.is_seen &= matches!(found, Looked::Files { is_seen: true, .. });
-            if let Looked::Files { paths, .. } = found {
-                written.others.extend(paths.into_iter().filter(|_| is_of_paths));
-            } else if found == Looked::Nameless && !wanted.else_paths.is_empty() {
-                // `git checkout a.txt`: no branch has that name, so it is a file.
-                let staged = Wanted { source: GitSource::Index, paths: wanted.else_paths, ..Wanted::default() };
-                self.git_write(staged, git, invocation, state);
-            } else if found == Looked::Nameless && !wanted.is_perhaps && !self.stashes(&wanted, state) {
-                // Another call may be about to make that name.
-                self.unseen_write(invocation, "git has nothing of that name yet");
+    }
+    if sub == "pull" && invocation.args.operands.is_empty() && git.is_some_and(|git| !pulls_own(git)) {
+        unseen_write(out, invocation, "the branch follows one of another name");
+    }
+    super::git_sources::note_steps(sub, git, invocation, Rc::make_mut(&mut state.git));
+    written
+}
+
+fn git_write(
+    out: &mut Observer<'_>,
+    wanted: Wanted,
+    git: Option<&Git>,
+    invocation: &Invocation,
+    state: &mut State<'_>,
+) -> Looked {
+    let Some(directory) = invocation.cwd.clone() else { return Looked::Done };
+    let Some(source) = now_named(wanted.source, git, state) else { return Looked::Done };
+    let source = fetched_name(source, state);
+    let write = GitWrite { directory, source, paths: wanted.paths, into: wanted.into };
+    match out.world.rewrites(&write) {
+        Rewrite::Undescribed => {}
+        Rewrite::Nameless if !state.git.makes_names() => return Looked::Nameless,
+        Rewrite::Nameless => unseen_write(out, invocation, "it names something that this call fetches or makes first"),
+        Rewrite::Unread(because) => unseen_write(out, invocation, &because),
+        Rewrite::Files(files) => {
+            let elsewhere = write.into.is_some();
+            let is_had =
+                |file: &Incoming| file.standing != Standing::New && matches!(file.becomes, Some(Becomes::Text(_)));
+            let is_seen = !elsewhere && files.iter().all(is_had);
+            if let Some(place) = &write.into {
+                out.arrivals.push(place.clone());
+                store(out, place.clone(), None, Origin { brought: true, ..Origin::default() }, state);
             }
-        }
-        if sub == "pull" && invocation.args.operands.is_empty() && git.is_some_and(|git| !pulls_own(git)) {
-            self.unseen_write(invocation, "the branch follows one of another name");
-        }
-        super::git_sources::note_steps(sub, git, invocation, Rc::make_mut(&mut state.git));
-        written
-    }
-
-    fn git_write(
-        &mut self,
-        wanted: Wanted,
-        git: Option<&Git>,
-        invocation: &Invocation,
-        state: &mut State<'_>,
-    ) -> Looked {
-        let Some(directory) = invocation.cwd.clone() else { return Looked::Done };
-        let Some(source) = now_named(wanted.source, git, state) else { return Looked::Done };
-        let source = fetched_name(source, state);
-        let write = GitWrite { directory, source, paths: wanted.paths, into: wanted.into };
-        match self.out.world.rewrites(&write) {
-            Rewrite::Undescribed => {}
-            Rewrite::Nameless if !state.git.makes_names() => return Looked::Nameless,
-            Rewrite::Nameless => {
-                self.unseen_write(invocation, "it names something that this call fetches or makes first")
-            }
-            Rewrite::Unread(because) => self.unseen_write(invocation, &because),
-            Rewrite::Files(files) => {
-                let elsewhere = write.into.is_some();
-                let is_had =
-                    |file: &Incoming| file.standing != Standing::New && matches!(file.becomes, Some(Becomes::Text(_)));
-                let is_seen = !elsewhere && files.iter().all(is_had);
-                if let Some(place) = &write.into {
-                    self.out.arrivals.push(place.clone());
-                    self.store(place.clone(), None, Origin { brought: true, ..Origin::default() }, state);
-                }
-                let paths = files.iter().map(|file| file.path.clone()).filter(|_| !elsewhere).collect();
-                files.into_iter().for_each(|file| self.incoming(file, elsewhere, invocation, state));
-                return Looked::Files { paths, is_seen };
-            }
-        }
-        Looked::Done
-    }
-
-    /// What this call put aside itself comes back.
-    fn stashes(&self, wanted: &Wanted, state: &State<'_>) -> bool {
-        matches!(wanted.source, GitSource::Stash(_)) && state.git.has_stashed()
-    }
-
-    fn unseen_write(&mut self, invocation: &Invocation, because: &str) {
-        self.out.lower(Degree::Opaque, format!("which files `{}` writes: {because}", invocation.by.name));
-    }
-
-    /// One file: judged now if something loads it by itself, otherwise when something runs it.
-    fn incoming(&mut self, file: Incoming, elsewhere: bool, invocation: &Invocation, state: &mut State<'_>) {
-        let is_there = file.becomes.is_some() && self.out.world.look(&file.path).kind == Kind::File;
-        if is_there && self.out.world.tracking(&file.path) == Tracking::Ignored {
-            // Git writes over ignored files without a word.
-            self.out.touch_path(Touch::Write, &file.path, &invocation.by, Marks::default());
-        }
-        if file.standing == Standing::Known {
-            return;
-        }
-        let marks = place::classify(&file.path, self.out.world).marks;
-        let guards = marks.has_any(GUARDING);
-        // Instructions in a work tree outside the project are orders for nobody yet; inside, agents find them.
-        let is_inside = self.out.world.project().is_some_and(|project| path::under(&file.path, project));
-        let counts = is_inside || !marks.has(Mark::InstructionFile);
-        let loads = guards || (counts && place::loads_by_itself(&file.path, self.out.world));
-        let is_judged = loads && (guards || file.standing == Standing::New);
-        match file.becomes {
-            None if guards => drop(self.out.touch_path(Touch::Delete, &file.path, &invocation.by, Marks::default())),
-            None => {}
-            Some(becomes) if is_judged => self.enters_by_git(&file.path, &becomes, invocation),
-            Some(_) if elsewhere => {}
-            Some(becomes) => self.brought(file.path, becomes, file.standing, state),
+            let paths = files.iter().map(|file| file.path.clone()).filter(|_| !elsewhere).collect();
+            files.into_iter().for_each(|file| incoming(out, file, elsewhere, invocation, state));
+            return Looked::Files { paths, is_seen };
         }
     }
+    Looked::Done
+}
 
-    /// As if it were written by hand.
-    fn enters_by_git(&mut self, path: &str, becomes: &Becomes, invocation: &Invocation) {
-        let at = self.out.effects.len();
-        self.out.touch_path(Touch::Write, path, &invocation.by, Marks::default());
-        match becomes {
-            Becomes::Text(text) => self.out.enters(at, path, text),
-            Becomes::Link(_) => self.out.links.push(path.to_owned()),
-            Becomes::Repository | Becomes::Unseen => {}
-        }
+/// What this call put aside itself comes back.
+fn stashes(wanted: &Wanted, state: &State<'_>) -> bool {
+    matches!(wanted.source, GitSource::Stash(_)) && state.git.has_stashed()
+}
+
+fn unseen_write(out: &mut Observer<'_>, invocation: &Invocation, because: &str) {
+    out.lower(Degree::Opaque, format!("which files `{}` writes: {because}", invocation.by.name));
+}
+
+/// One file: judged now if something loads it by itself, otherwise when something runs it.
+fn incoming(out: &mut Observer<'_>, file: Incoming, elsewhere: bool, invocation: &Invocation, state: &mut State<'_>) {
+    let is_there = file.becomes.is_some() && out.world.look(&file.path).kind == Kind::File;
+    if is_there && out.world.tracking(&file.path) == Tracking::Ignored {
+        // Git writes over ignored files without a word.
+        out.touch_path(Touch::Write, &file.path, &invocation.by, Marks::default());
     }
+    if file.standing == Standing::Known {
+        return;
+    }
+    let marks = place::classify(&file.path, out.world).marks;
+    let guards = marks.has_any(GUARDING);
+    // Instructions in a work tree outside the project are orders for nobody yet; inside, agents find them.
+    let is_inside = out.world.project().is_some_and(|project| path::under(&file.path, project));
+    let counts = is_inside || !marks.has(Mark::InstructionFile);
+    let loads = guards || (counts && place::loads_by_itself(&file.path, out.world));
+    let is_judged = loads && (guards || file.standing == Standing::New);
+    match file.becomes {
+        None if guards => drop(out.touch_path(Touch::Delete, &file.path, &invocation.by, Marks::default())),
+        None => {}
+        Some(becomes) if is_judged => enters_by_git(out, &file.path, &becomes, invocation),
+        Some(_) if elsewhere => {}
+        Some(becomes) => brought(out, file.path, becomes, file.standing, state),
+    }
+}
 
-    /// Later commands find it there; whoever runs it has to read it first.
-    fn brought(&mut self, path: String, becomes: Becomes, standing: Standing, state: &mut State<'_>) {
-        let content = match becomes {
-            Becomes::Text(text) => Some(text),
-            Becomes::Link(_) => {
-                self.out.links.push(path.clone());
-                None
-            }
-            Becomes::Repository | Becomes::Unseen => None,
-        };
-        let is_new = standing == Standing::New;
-        self.store(path.clone(), content, Origin { brought: is_new, ..Origin::default() }, state);
-        if is_new {
-            self.out.arrivals.push(path);
+/// As if it were written by hand.
+fn enters_by_git(out: &mut Observer<'_>, path: &str, becomes: &Becomes, invocation: &Invocation) {
+    let (_, mut caused) = out.collect(|out| out.touch_path(Touch::Write, path, &invocation.by, Marks::default()));
+    match becomes {
+        Becomes::Text(text) => caused.enter(path, text),
+        Becomes::Link(_) => out.links.push(path.to_owned()),
+        Becomes::Repository | Becomes::Unseen => {}
+    }
+    out.write(caused);
+}
+
+/// Later commands find it there; whoever runs it has to read it first.
+fn brought(out: &mut Observer<'_>, path: String, becomes: Becomes, standing: Standing, state: &mut State<'_>) {
+    let content = match becomes {
+        Becomes::Text(text) => Some(text),
+        Becomes::Link(_) => {
+            out.links.push(path.clone());
+            None
         }
+        Becomes::Repository | Becomes::Unseen => None,
+    };
+    let is_new = standing == Standing::New;
+    store(out, path.clone(), content, Origin { brought: is_new, ..Origin::default() }, state);
+    if is_new {
+        out.arrivals.push(path);
     }
 }
 

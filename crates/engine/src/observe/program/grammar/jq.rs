@@ -4,9 +4,9 @@ use doorward_vocabulary::{Degree, Mark, Operation, Sensitivity};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Does;
-use crate::observe::shell::run::Runner;
+use crate::observe::program::findings::Findings;
 use crate::observe::touch::Touch;
-use crate::world::Kind;
+use crate::world::{Kind, World};
 use crate::{path, place};
 
 /// Words that read the environment.
@@ -26,31 +26,31 @@ const FILES: &[&str] = &[
     "input_filename_",
 ];
 
-impl Runner<'_, '_> {
-    /// Looks for those words in the filter, outside its strings.
-    pub fn jq(&mut self, invocation: &mut Invocation) {
-        let words: Vec<String> = invocation.args.operands.first().map(|filter| words(&filter.text)).unwrap_or_default();
-        if words.iter().any(|word| ENVIRONMENT.contains(&word.as_str())) {
-            let mut does = Does::usual(Operation::Read);
-            does.marks.add(Mark::EnvironmentDump);
-            invocation.does.push(does);
-        }
-        // `yq` takes a single word for a file if there is one of that name.
-        if let ([only], true) = (invocation.args.operands.as_slice(), invocation.by.name.starts_with("yq")) {
-            let path = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &only.text)));
-            let is_secret = |path: &String| {
-                let kind = self.out.world.look(path).kind;
-                (matches!(kind, Kind::File | Kind::Link) || only.text.starts_with(".env"))
-                    && place::classify(path, self.out.world).sensitivity > Sensitivity::None
-            };
-            if path.as_ref().is_some_and(is_secret) {
-                self.out.touch(Touch::Read, only, invocation.cwd.as_deref(), &invocation.by);
-            }
-        }
-        if let Some(word) = words.iter().find(|word| FILES.contains(&word.as_str())) {
-            self.out.lower(Degree::Opaque, format!("`{word}` in a filter of `{}`", invocation.by.name));
+/// Looks for those words in the filter, outside its strings.
+pub fn jq(world: &dyn World, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    let words: Vec<String> = invocation.args.operands.first().map(|filter| words(&filter.text)).unwrap_or_default();
+    if words.iter().any(|word| ENVIRONMENT.contains(&word.as_str())) {
+        let mut does = Does::usual(Operation::Read);
+        does.marks.add(Mark::EnvironmentDump);
+        invocation.does.push(does);
+    }
+    // `yq` takes a single word for a file if there is one of that name.
+    if let ([only], true) = (invocation.args.operands.as_slice(), invocation.by.name.starts_with("yq")) {
+        let path = invocation.cwd.as_deref().map(|cwd| path::lexical(&path::join(cwd, &only.text)));
+        let is_secret = |path: &String| {
+            let kind = world.look(path).kind;
+            (matches!(kind, Kind::File | Kind::Link) || only.text.starts_with(".env"))
+                && place::classify(path, world).sensitivity > Sensitivity::None
+        };
+        if path.as_ref().is_some_and(is_secret) {
+            found.touch(Touch::Read, only.clone());
         }
     }
+    if let Some(word) = words.iter().find(|word| FILES.contains(&word.as_str())) {
+        found.doubt(Degree::Opaque, format!("`{word}` in a filter of `{}`", invocation.by.name));
+    }
+    found
 }
 
 /// A filter that reads the environment.

@@ -5,74 +5,73 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reach, Scope};
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::guard::{aims_at_guard, is_every_process};
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
+use crate::observe::program::findings::Findings;
 
-impl Runner<'_, '_> {
-    pub fn kill(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let by_number = invocation.by.name == "kill" || invocation.by.name == "gkill";
-        let signal = ["--signal", "-s", "-n"]
-            .iter()
-            .find_map(|name| invocation.args.value(name))
-            .and_then(|value| value.exact().map(str::to_owned));
-        let asks = signal.as_deref() == Some("0") && (by_number || !invocation.args.has("-s"));
-        let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
-            all.union(does.marks);
-            all
-        });
-        invocation.done = true;
-        self.flag_values(invocation, state);
-        if asks || invocation.args.given.iter().any(|given| given.changes.info) {
-            return;
-        }
-        let before = self.out.effects.len();
-        if !by_number
-            && invocation.args.operands.is_empty()
-            && invocation.args.given.iter().any(|given| given.value.is_some())
-        {
-            let mut does = Does::usual(Operation::Mutate);
-            does.scope = Scope::System;
-            does.reach = Reach::Machine;
-            does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
-            // All processes of a user: the session's own, and the guard's, among them.
-            if invocation.args.has_any(&["-u", "--euid", "--user", "-U", "--uid"]) {
-                does.marks.add(Mark::Bulk);
-            }
-            self.on_resource(&does, "processes of a user or group", invocation);
-        }
-        for field in invocation.args.operands.clone() {
-            if by_number && field.text == "-1" {
-                let mut all = Does::usual(Operation::Mutate);
-                all.scope = Scope::System;
-                all.reach = Reach::Machine;
-                all.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess).with(Mark::Bulk);
-                self.on_resource(&all, "every process", invocation);
-                continue;
-            }
-            if by_number && !matches!(field.text.as_str(), "-1" | "0" | "1") && !field.text.starts_with('-') {
-                self.role(&field, Role::Pid, invocation, state);
-                continue;
-            }
-            let mut does = Does::usual(Operation::Mutate);
-            does.scope = Scope::System;
-            does.reach = Reach::Machine;
-            does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
-            let pattern = field.exact().filter(|_| !by_number);
-            if pattern.is_some_and(is_every_process) {
-                does.marks.add(Mark::Bulk);
-            }
-            if pattern.is_some_and(aims_at_guard) {
-                does.marks.add(Mark::GuardStop);
-            }
-            let name = if by_number {
-                format!("process {}", field.shown())
-            } else {
-                format!("processes named {}", field.shown())
-            };
-            self.on_resource(&does, name, invocation);
-        }
-        self.mark_since(before, marks);
+pub fn kill(invocation: &mut Invocation) -> Findings {
+    let by_number = invocation.by.name == "kill" || invocation.by.name == "gkill";
+    let signal = ["--signal", "-s", "-n"]
+        .iter()
+        .find_map(|name| invocation.args.value(name))
+        .and_then(|value| value.exact().map(str::to_owned));
+    let asks = signal.as_deref() == Some("0") && (by_number || !invocation.args.has("-s"));
+    let marks = invocation.does.iter().fold(Marks::default(), |mut all, does| {
+        all.union(does.marks);
+        all
+    });
+    invocation.done = true;
+    let mut found = Findings::default();
+    found.flag_values();
+    if !asks && !invocation.args.given.iter().any(|given| given.changes.info) {
+        found.sealed(signals(by_number, invocation), move |caused, _| caused.mark(marks));
     }
+    found
+}
+
+fn signals(by_number: bool, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    if !by_number
+        && invocation.args.operands.is_empty()
+        && invocation.args.given.iter().any(|given| given.value.is_some())
+    {
+        let mut does = Does::usual(Operation::Mutate);
+        does.scope = Scope::System;
+        does.reach = Reach::Machine;
+        does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
+        // All processes of a user: the session's own, and the guard's, among them.
+        if invocation.args.has_any(&["-u", "--euid", "--user", "-U", "--uid"]) {
+            does.marks.add(Mark::Bulk);
+        }
+        found.resource(&does, "processes of a user or group", invocation);
+    }
+    for field in &invocation.args.operands {
+        if by_number && field.text == "-1" {
+            let mut all = Does::usual(Operation::Mutate);
+            all.scope = Scope::System;
+            all.reach = Reach::Machine;
+            all.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess).with(Mark::Bulk);
+            found.resource(&all, "every process", invocation);
+            continue;
+        }
+        if by_number && !matches!(field.text.as_str(), "-1" | "0" | "1") && !field.text.starts_with('-') {
+            found.role(field.clone(), Role::Pid);
+            continue;
+        }
+        let mut does = Does::usual(Operation::Mutate);
+        does.scope = Scope::System;
+        does.reach = Reach::Machine;
+        does.marks = Marks::default().with(Mark::ProcessSignal).with(Mark::ForeignProcess);
+        let pattern = field.exact().filter(|_| !by_number);
+        if pattern.is_some_and(is_every_process) {
+            does.marks.add(Mark::Bulk);
+        }
+        if pattern.is_some_and(aims_at_guard) {
+            does.marks.add(Mark::GuardStop);
+        }
+        let name =
+            if by_number { format!("process {}", field.shown()) } else { format!("processes named {}", field.shown()) };
+        found.resource(&does, name, invocation);
+    }
+    found
 }
 
 #[cfg(test)]

@@ -4,50 +4,47 @@ use doorward_vocabulary::{Degree, Mark, Operation, Scope, Sensitivity};
 
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::touch::Touch;
 
-impl Runner<'_, '_> {
-    pub fn kubectl(&mut self, invocation: &mut Invocation) {
-        let verb = invocation
-            .args
-            .entry()
-            .and_then(|entry| entry.key.split_once(' '))
-            .map_or(String::new(), |(_, verb)| verb.to_owned());
-        for given in invocation
-            .args
-            .given
-            .iter_mut()
-            .filter(|given| matches!(given.name.as_str(), "-f" | "--filename" | "-k" | "--kustomize"))
+pub fn kubectl(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    let verb = invocation
+        .args
+        .entry()
+        .and_then(|entry| entry.key.split_once(' '))
+        .map_or(String::new(), |(_, verb)| verb.to_owned());
+    for given in invocation
+        .args
+        .given
+        .iter_mut()
+        .filter(|given| matches!(given.name.as_str(), "-f" | "--filename" | "-k" | "--kustomize"))
+    {
+        if given.value.as_ref().is_some_and(|value| value.text.contains("://") || value.text.starts_with("github.com/"))
         {
-            if given
-                .value
-                .as_ref()
-                .is_some_and(|value| value.text.contains("://") || value.text.starts_with("github.com/"))
-            {
-                given.role = Role::Url;
-            }
-        }
-        let template = invocation.args.value("-o").or(invocation.args.value("--output")).cloned();
-        if let Some((_, file)) = template.as_ref().and_then(|value| value.text.split_once("-file=")) {
-            let file = template.as_ref().map(|value| value.with_text(file)).unwrap_or_default();
-            self.out.touch(Touch::Read, &file, invocation.cwd.as_deref(), &invocation.by);
-        }
-        let pretends = invocation.args.value("--dry-run").map(|value| value.text.clone());
-        if matches!(pretends.as_deref(), Some("none" | "false")) {
-            invocation.does = invocation.args.entry().map(|entry| entry.does.clone()).unwrap_or_default();
-        }
-        match verb.as_str() {
-            "get" | "describe" if prints_secret(&verb, invocation) => invocation.does.push(secret()),
-            "drain" => invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Destroys)),
-            "edit" => invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive)),
-            "exec" | "attach" | "run" | "debug" if invocation.args.operands.iter().any(|word| word.dynamic) => {
-                self.out.lower(Degree::Opaque, "a command in a container that is not known");
-            }
-            _ => {}
+            given.role = Role::Url;
         }
     }
+    let template = invocation.args.value("-o").or(invocation.args.value("--output")).cloned();
+    if let Some((_, file)) = template.as_ref().and_then(|value| value.text.split_once("-file=")) {
+        let file = template.as_ref().map(|value| value.with_text(file)).unwrap_or_default();
+        found.touch(Touch::Read, file);
+    }
+    let pretends = invocation.args.value("--dry-run").map(|value| value.text.clone());
+    if matches!(pretends.as_deref(), Some("none" | "false")) {
+        invocation.does = invocation.args.entry().map(|entry| entry.does.clone()).unwrap_or_default();
+    }
+    match verb.as_str() {
+        "get" | "describe" if prints_secret(&verb, invocation) => invocation.does.push(secret()),
+        "drain" => invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Destroys)),
+        "edit" => invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive)),
+        "exec" | "attach" | "run" | "debug" if invocation.args.operands.iter().any(|word| word.dynamic) => {
+            found.doubt(Degree::Opaque, "a command in a container that is not known");
+        }
+        _ => {}
+    }
+    found
 }
 
 /// The content of a secret is shown, not only its name.

@@ -5,9 +5,9 @@ use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 use super::super::Invocation;
 use super::package_script::deployment;
 use crate::knowledge::schema::Role;
+use crate::observe::program::findings::Findings;
 use crate::observe::program::tasks::destroys_database;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 
 /// Variables that say how much or for what, not what to run.
 const HARMLESS: &[&str] = &[
@@ -52,61 +52,56 @@ const HARMLESS: &[&str] = &[
 /// With these, recipes are printed; what a Makefile runs while it is read is run all the same.
 const SAYING: &[&str] = &["-n", "--just-print", "--dry-run", "--recon", "-q", "--question"];
 
-impl Runner<'_, '_> {
-    pub fn make(&mut self, invocation: &mut Invocation) {
-        let name = invocation.by.name.clone();
-        for field in invocation.args.operands.clone() {
-            match field.text.split_once('=') {
-                Some((variable, value)) => self.make_variable(variable, value, &field, invocation),
-                None if field.dynamic && !matches!(field.shape, crate::observe::stream::Shape::Token) => {
-                    self.out.lower(Degree::Opaque, format!("which target `{name}` makes"));
-                }
-                None => self.make_target(&field, invocation),
+pub fn make(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    let name = invocation.by.name.clone();
+    for field in invocation.args.operands.clone() {
+        match field.text.split_once('=') {
+            Some((variable, value)) => found.extend(make_variable(variable, value, &field, invocation)),
+            None if field.dynamic && !matches!(field.shape, crate::observe::stream::Shape::Token) => {
+                found.doubt(Degree::Opaque, format!("which target `{name}` makes"));
             }
-        }
-        for given in invocation
-            .args
-            .given
-            .clone()
-            .iter()
-            .filter(|given| matches!(given.name.as_str(), "--eval" | "-E" | "-I" | "--include-dir"))
-        {
-            self.out.lower(Degree::Opaque, format!("`{}` of `{name}`", given.name));
-        }
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
-    }
-
-    fn make_variable(&mut self, variable: &str, value: &str, field: &Field, invocation: &Invocation) {
-        let variable = variable.trim_end_matches([':', '+', '?', '!']);
-        let plain =
-            field.known().is_some() && !value.contains(['$', '`', ';', '|', '&', '<', '>', '(', '\n', '\'', '"']);
-        if !plain || !HARMLESS.contains(&variable) {
-            self.out.lower(Degree::Opaque, format!("the variable `{variable}` given to `{}`", invocation.by.name));
+            None => make_target(&field, invocation),
         }
     }
+    let given = invocation.args.given.iter();
+    for given in given.filter(|given| matches!(given.name.as_str(), "--eval" | "-E" | "-I" | "--include-dir")) {
+        found.doubt(Degree::Opaque, format!("`{}` of `{name}`", given.name));
+    }
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    found
+}
 
-    fn make_target(&mut self, field: &Field, invocation: &mut Invocation) {
-        let target = field.text.as_str();
-        if let Some(mark) = deployment(target) {
-            for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
-                does.marks.add(mark);
-                does.reach = Reach::Beyond;
-                does.scope = Scope::External;
-                does.reversibility = Reversibility::Irreversible;
-            }
+fn make_variable(variable: &str, value: &str, field: &Field, invocation: &Invocation) -> Findings {
+    let variable = variable.trim_end_matches([':', '+', '?', '!']);
+    let plain = field.known().is_some() && !value.contains(['$', '`', ';', '|', '&', '<', '>', '(', '\n', '\'', '"']);
+    if plain && HARMLESS.contains(&variable) {
+        return Findings::default();
+    }
+    Findings::doubtful(Degree::Opaque, format!("the variable `{variable}` given to `{}`", invocation.by.name))
+}
+
+fn make_target(field: &Field, invocation: &mut Invocation) {
+    let target = field.text.as_str();
+    if let Some(mark) = deployment(target) {
+        for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+            does.marks.add(mark);
+            does.reach = Reach::Beyond;
+            does.scope = Scope::External;
+            does.reversibility = Reversibility::Irreversible;
         }
-        if destroys_database(target) {
-            let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
-            executes.for_each(|does| does.marks.add(Mark::Destroys));
-        }
-        let installs = target == "install" || target == "uninstall" || target.starts_with("install-");
-        if installs && !invocation.args.has_any(SAYING) {
-            for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
-                does.marks.add(Mark::OutsideProject);
-                does.scope = Scope::System;
-                does.reach = Reach::Machine;
-                does.reversibility = Reversibility::Irreversible;
-            }
+    }
+    if destroys_database(target) {
+        let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
+        executes.for_each(|does| does.marks.add(Mark::Destroys));
+    }
+    let installs = target == "install" || target == "uninstall" || target.starts_with("install-");
+    if installs && !invocation.args.has_any(SAYING) {
+        for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+            does.marks.add(Mark::OutsideProject);
+            does.scope = Scope::System;
+            does.reach = Reach::Machine;
+            does.reversibility = Reversibility::Irreversible;
         }
     }
 }

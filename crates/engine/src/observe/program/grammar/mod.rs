@@ -9,11 +9,11 @@ mod cloud_cli;
 mod cloud_words;
 mod curl;
 mod dd;
-mod echo;
+pub mod echo;
 mod find;
 mod find_certain;
 mod find_hits;
-mod find_listed;
+pub mod find_listed;
 mod find_stats;
 mod find_words;
 mod fzf;
@@ -21,7 +21,7 @@ mod gh_api;
 mod git;
 mod git_config;
 mod git_contents;
-mod git_extra;
+pub mod git_extra;
 mod git_helpers;
 mod git_hooks;
 mod git_index;
@@ -29,7 +29,7 @@ mod git_output;
 mod git_paths;
 mod git_pathspec;
 mod git_plain;
-mod git_remote;
+pub mod git_remote;
 mod git_removals;
 mod git_rewrites;
 mod git_sources;
@@ -42,7 +42,7 @@ mod kill;
 mod kubectl;
 mod make;
 mod package_script;
-mod prepare;
+pub mod prepare;
 mod sed;
 mod sed_script;
 mod shell;
@@ -59,64 +59,76 @@ pub use package_script::deployment;
 pub use sql_text::reads_only as sql_reads_only;
 
 use super::Invocation;
-use crate::effect::{Effect, Target};
-use crate::knowledge::schema::{Does, Grammar};
+use crate::knowledge::schema::Grammar;
+use crate::observe::program::findings::carry_out;
+use crate::observe::program::grammar::awk::awk;
+use crate::observe::program::grammar::chmod::chmod;
+use crate::observe::program::grammar::cloud_cli::cloud_cli;
+use crate::observe::program::grammar::curl::curl;
+use crate::observe::program::grammar::dd::dd;
+use crate::observe::program::grammar::echo::{echo, test};
+use crate::observe::program::grammar::find::find;
+use crate::observe::program::grammar::fzf::fzf;
+use crate::observe::program::grammar::gh_api::gh_api;
+use crate::observe::program::grammar::git::git;
+use crate::observe::program::grammar::git_extra::git_extra;
+use crate::observe::program::grammar::interpreter::interpreter;
+use crate::observe::program::grammar::jq::jq;
+use crate::observe::program::grammar::kill::kill;
+use crate::observe::program::grammar::kubectl::kubectl;
+use crate::observe::program::grammar::make::make;
+use crate::observe::program::grammar::package_script::package_script;
+use crate::observe::program::grammar::sed::sed;
+use crate::observe::program::grammar::shell::{shell_program, xargs};
+use crate::observe::program::grammar::sql::sql_client;
+use crate::observe::program::grammar::ssh::ssh;
+use crate::observe::program::grammar::tar::tar;
+use crate::observe::program::grammar::tmux::tmux;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 
-impl Runner<'_, '_> {
-    /// Lets the grammar of the program, if it has one, read what the tables cannot.
-    pub fn grammar(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let mut entries = invocation.args.chain.iter().rev();
-        let own = entries.next().and_then(|entry| entry.grammar);
-        // A subcommand has the language of its program only where that language is about subcommands.
-        let inherited = entries.find_map(|entry| entry.grammar).filter(|grammar| {
-            matches!(grammar, Grammar::Git | Grammar::GitExtra | Grammar::Kubectl | Grammar::CloudCli | Grammar::Tmux)
-        });
-        let Some(grammar) = own.or(inherited) else { return };
-        match grammar {
-            Grammar::Echo => self.echo(invocation, state),
-            Grammar::Shell => self.shell_program(invocation, state),
-            Grammar::Xargs => self.xargs(invocation, state),
-            Grammar::Test => self.test(invocation, state),
-            Grammar::Find => self.find(invocation, state),
-            Grammar::Sed => self.sed(invocation, state),
-            Grammar::Git => self.git(invocation, state),
-            Grammar::Interpreter => self.interpreter(invocation, state),
-            Grammar::Awk => self.awk(invocation, state),
-            Grammar::Make => self.make(invocation),
-            Grammar::PackageScript => self.package_script(invocation, state),
-            Grammar::Curl => self.curl(invocation, state),
-            Grammar::Chmod => self.chmod(invocation, state),
-            Grammar::Kill => self.kill(invocation, state),
-            Grammar::Dd => self.dd(invocation, state),
-            Grammar::Tar => self.tar(invocation, state),
-            Grammar::Jq => self.jq(invocation),
-            Grammar::Ssh => self.ssh(invocation, state),
-            Grammar::Sql => self.sql_client(invocation, state),
-            Grammar::CloudCli => self.cloud_cli(invocation, state),
-            Grammar::Kubectl => self.kubectl(invocation),
-            Grammar::GhApi => self.gh_api(invocation, state),
-            Grammar::Fzf => self.fzf(invocation),
-            Grammar::Tmux => self.tmux(invocation),
-            Grammar::GitExtra => self.git_extra(invocation, state),
-            // The interpreter of the shell has dealt with these.
-            Grammar::Cd | Grammar::Builtin => {}
-            // Their words were put in order before they were read.
-            Grammar::Ps | Grammar::Env | Grammar::Flock => {}
-        }
-    }
-
-    /// Writes down an effect on something that is not a file.
-    fn on_resource(&mut self, does: &Does, name: impl Into<String>, invocation: &Invocation) {
-        let mut effect = Effect::new(does.operation, Target::Resource(name.into()));
-        effect.scope = does.scope;
-        effect.reversibility = does.reversibility;
-        effect.reach = does.reach;
-        effect.sensitivity = does.sensitivity;
-        effect.marks = does.marks;
-        effect.by.clone_from(&invocation.by.name);
-        effect.part = invocation.by.part;
-        self.out.effect(effect);
-    }
+/// Lets the grammar of the program, if it has one, read what the tables cannot.
+pub fn grammar(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let mut entries = invocation.args.chain.iter().rev();
+    let own = entries.next().and_then(|entry| entry.grammar);
+    // A subcommand has the language of its program only where that language is about subcommands.
+    let inherited = entries.find_map(|entry| entry.grammar).filter(|grammar| {
+        matches!(grammar, Grammar::Git | Grammar::GitExtra | Grammar::Kubectl | Grammar::CloudCli | Grammar::Tmux)
+    });
+    let Some(grammar) = own.or(inherited) else { return };
+    let world = runner.out.world;
+    let found = match grammar {
+        Grammar::Sed => sed(invocation),
+        Grammar::Awk => awk(world, invocation),
+        Grammar::Make => make(invocation),
+        Grammar::Curl => curl(invocation),
+        Grammar::Chmod => chmod(invocation),
+        Grammar::Kill => kill(invocation),
+        Grammar::Dd => dd(invocation),
+        Grammar::Tar => tar(state.cwd.as_deref(), invocation),
+        Grammar::Jq => jq(world, invocation),
+        Grammar::Sql => sql_client(invocation),
+        Grammar::CloudCli => cloud_cli(invocation),
+        Grammar::Kubectl => kubectl(invocation),
+        Grammar::GhApi => gh_api(invocation),
+        Grammar::Tmux => tmux(invocation),
+        Grammar::Ssh => ssh(world, invocation),
+        // What these print says everything.
+        Grammar::Echo => return echo(world, invocation, state),
+        Grammar::Fzf => return fzf(invocation),
+        // These run what they find themselves, because what comes out of it decides how they go on.
+        Grammar::Shell => return shell_program(runner, invocation, state),
+        Grammar::Xargs => return xargs(runner, invocation, state),
+        Grammar::Test => return test(runner, invocation, state),
+        Grammar::Find => return find(runner, invocation, state),
+        Grammar::Git => return git(runner, invocation, state),
+        Grammar::Interpreter => return interpreter(runner, invocation, state),
+        Grammar::PackageScript => return package_script(runner, invocation, state),
+        Grammar::GitExtra => return git_extra(runner, invocation, state),
+        // The interpreter of the shell has dealt with these.
+        Grammar::Cd | Grammar::Builtin => return,
+        // Their words were put in order before they were read.
+        Grammar::Ps | Grammar::Env | Grammar::Flock => return,
+    };
+    carry_out(runner, found, invocation, state);
 }

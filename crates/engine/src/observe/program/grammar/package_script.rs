@@ -5,128 +5,128 @@ use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Entry, Grammar, Role};
 use crate::observe::observer::By;
+use crate::observe::program::inner::inner_command;
+use crate::observe::program::invoke::invoke;
+use crate::observe::program::roles::flag_values;
 use crate::observe::program::tasks::destroys_database;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;
+use crate::observe::through::is_written_down;
 use crate::path;
-use crate::world::Kind;
+use crate::world::{Kind, World};
 
-impl Runner<'_, '_> {
-    pub fn package_script(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let Some(first) = invocation.operand(0).cloned() else { return };
-        if invocation.roles.first() == Some(&Role::Command) {
-            return self.package_program(&first, invocation, state);
-        }
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
-        let Some(script) = first.exact().map(str::to_owned) else {
-            self.out.lower(Degree::Opaque, format!("which script `{}` runs", invocation.by.name));
-            return;
-        };
-        if invocation.args.chain.len() == 1 {
-            // `yarn build`: the word was taken for a subcommand that does not exist.
-            invocation.args.unknown_sub = None;
-        }
-        if invocation.does.is_empty() {
-            let mut does = Does::usual(Operation::Execute);
-            does.marks.add(Mark::RunsProject);
-            invocation.does.push(does);
-        }
-        if script == "env" && !self.is_written_down(invocation, state) {
-            let mut does = Does::usual(Operation::Read);
-            does.marks.add(Mark::EnvironmentDump);
-            invocation.does.push(does);
-        }
-        if let Some(mark) = deployment(&script) {
-            for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
-                does.marks.add(mark);
-                does.scope = Scope::External;
-                does.reach = Reach::Beyond;
-                does.reversibility = Reversibility::Irreversible;
-            }
-        }
-        if destroys_database(&script) {
-            let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
-            executes.for_each(|does| does.marks.add(Mark::Destroys));
-        }
-        self.system_program(&script, invocation, state);
-        let rest = invocation.args.operands.get(1..).unwrap_or_default();
-        if rest.iter().any(|field| field.dynamic && field.shape == Shape::Any) {
-            self.out.lower(Degree::Unknown, format!("what is passed to the script `{script}`"));
+pub fn package_script(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let Some(first) = invocation.operand(0).cloned() else { return };
+    if invocation.roles.first() == Some(&Role::Command) {
+        return package_program(runner, &first, invocation, state);
+    }
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    let Some(script) = first.exact().map(str::to_owned) else {
+        runner.out.lower(Degree::Opaque, format!("which script `{}` runs", invocation.by.name));
+        return;
+    };
+    if invocation.args.chain.len() == 1 {
+        // `yarn build`: the word was taken for a subcommand that does not exist.
+        invocation.args.unknown_sub = None;
+    }
+    if invocation.does.is_empty() {
+        let mut does = Does::usual(Operation::Execute);
+        does.marks.add(Mark::RunsProject);
+        invocation.does.push(does);
+    }
+    if script == "env" && !is_written_down(runner.out.world, invocation, state) {
+        let mut does = Does::usual(Operation::Read);
+        does.marks.add(Mark::EnvironmentDump);
+        invocation.does.push(does);
+    }
+    if let Some(mark) = deployment(&script) {
+        for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+            does.marks.add(mark);
+            does.scope = Scope::External;
+            does.reach = Reach::Beyond;
+            does.reversibility = Reversibility::Irreversible;
         }
     }
+    if destroys_database(&script) {
+        let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
+        executes.for_each(|does| does.marks.add(Mark::Destroys));
+    }
+    system_program(runner, &script, invocation, state);
+    let rest = invocation.args.operands.get(1..).unwrap_or_default();
+    if rest.iter().any(|field| field.dynamic && field.shape == Shape::Any) {
+        runner.out.lower(Degree::Unknown, format!("what is passed to the script `{script}`"));
+    }
+}
 
-    /// `pnpm curl …`: what is no script is looked for among the programs of the machine.
-    fn system_program(&mut self, script: &str, invocation: &mut Invocation, state: &mut State<'_>) {
-        const SCRIPTS: &[&str] =
-            &["test", "build", "check", "lint", "format", "watch", "start", "dev", "clean", "docs"];
-        let looks =
-            invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "npm" | "pnpm" | "yarn" | "bun"));
-        if !looks || SCRIPTS.contains(&script) || self.is_written_down(invocation, state) {
-            return;
-        }
-        let of_packages = |entry: &Entry| entry.delegates.iter().any(|file| file == "package.json");
-        let knowledge = self.out.knowledge;
-        let Some(entry) = knowledge.entry(script) else { return };
-        let subs = entry.subs.all();
-        let is_npm = invocation.args.chain.first().is_some_and(|entry| entry.key == "npm");
-        // npm runs nothing but scripts, and one with the name of a tool is that tool if a word of the tool follows.
-        if is_npm && !invocation.operand(1).and_then(Field::exact).is_some_and(|word| entry.subs.has(word)) {
-            return;
-        }
-        let mut parts = subs.iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
-        if of_packages(&entry) || parts.any(|part| of_packages(&part)) {
+/// `pnpm curl …`: what is no script is looked for among the programs of the machine.
+fn system_program(runner: &mut Runner<'_, '_>, script: &str, invocation: &mut Invocation, state: &mut State<'_>) {
+    const SCRIPTS: &[&str] = &["test", "build", "check", "lint", "format", "watch", "start", "dev", "clean", "docs"];
+    let looks =
+        invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "npm" | "pnpm" | "yarn" | "bun"));
+    if !looks || SCRIPTS.contains(&script) || is_written_down(runner.out.world, invocation, state) {
+        return;
+    }
+    let of_packages = |entry: &Entry| entry.delegates.iter().any(|file| file == "package.json");
+    let knowledge = runner.out.knowledge;
+    let Some(entry) = knowledge.entry(script) else { return };
+    let subs = entry.subs.all();
+    let is_npm = invocation.args.chain.first().is_some_and(|entry| entry.key == "npm");
+    // npm runs nothing but scripts, and one with the name of a tool is that tool if a word of the tool follows.
+    if is_npm && !invocation.operand(1).and_then(Field::exact).is_some_and(|word| entry.subs.has(word)) {
+        return;
+    }
+    let mut parts = subs.iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
+    if of_packages(&entry) || parts.any(|part| of_packages(&part)) {
+        let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
+        let by = By { name: script.to_owned(), part: invocation.by.part };
+        invoke(runner, entry, &words, state, invocation.input.clone(), by);
+        return;
+    }
+    if !is_npm {
+        let words = invocation.args.operands.clone();
+        inner_command(runner, words, invocation, state);
+    }
+}
+
+/// `npx eslint .`: a tool that is known to work on projects counts as the project's own; anything else is fetched and run.
+fn package_program(runner: &mut Runner<'_, '_>, first: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    let chosen = invocation.args.has_any(&["-p", "--package", "-c", "--call"]);
+    let entry = first.exact().filter(|_| !chosen).and_then(|name| runner.out.knowledge.entry(name));
+    let knowledge = runner.out.knowledge;
+    let known = entry.filter(|entry| {
+        let mut subs = entry.subs.all().into_iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
+        works_on_packages(entry) || subs.any(|sub| works_on_packages(&sub))
+    });
+    let known = known.filter(|_| is_installed(runner.out.world, &first.text, invocation));
+    match known {
+        Some(entry) => {
+            invocation.done = true;
+            flag_values(runner, invocation, state);
             let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
-            let by = By { name: script.to_owned(), part: invocation.by.part };
-            self.invoke(entry, &words, state, invocation.input.clone(), by);
-            return;
+            let by = By { name: first.text.clone(), part: invocation.by.part };
+            invocation.output = invoke(runner, entry, &words, state, invocation.input.clone(), by);
         }
-        if !is_npm {
-            let words = invocation.args.operands.clone();
-            self.inner_command(words, invocation, state);
-        }
+        // `pdm run check`: a script that the manifest names.
+        None if is_written_down(runner.out.world, invocation, state) => {}
+        None => runner.out.lower(Degree::Unknown, format!("the program `{}` of a package", first.shown())),
     }
+}
 
-    /// `npx eslint .`: a tool that is known to work on projects counts as the project's own; anything else is fetched and run.
-    fn package_program(&mut self, first: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
-        let chosen = invocation.args.has_any(&["-p", "--package", "-c", "--call"]);
-        let entry = first.exact().filter(|_| !chosen).and_then(|name| self.out.knowledge.entry(name));
-        let knowledge = self.out.knowledge;
-        let known = entry.filter(|entry| {
-            let mut subs =
-                entry.subs.all().into_iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
-            works_on_packages(entry) || subs.any(|sub| works_on_packages(&sub))
-        });
-        let known = known.filter(|_| self.is_installed(&first.text, invocation));
-        match known {
-            Some(entry) => {
-                invocation.done = true;
-                self.flag_values(invocation, state);
-                let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
-                let by = By { name: first.text.clone(), part: invocation.by.part };
-                invocation.output = self.invoke(entry, &words, state, invocation.input.clone(), by);
-            }
-            // `pdm run check`: a script that the manifest names.
-            None if self.is_written_down(invocation, state) => {}
-            None => self.out.lower(Degree::Unknown, format!("the program `{}` of a package", first.shown())),
+/// The package lies in the project, as far as the world says; otherwise it would be fetched.
+fn is_installed(world: &dyn World, name: &str, invocation: &Invocation) -> bool {
+    let (Some(cwd), Some(project)) = (invocation.cwd.as_deref(), world.project()) else { return false };
+    let mut directory = Some(cwd);
+    while let Some(here) = directory.filter(|here| path::under(here, project)) {
+        let program = path::join(here, &format!("node_modules/.bin/{name}"));
+        if world.look(&program).kind != Kind::Missing {
+            return true;
         }
+        directory = here.rsplit_once('/').map(|(above, _)| above);
     }
-
-    /// The package lies in the project, as far as the world says; otherwise it would be fetched.
-    fn is_installed(&self, name: &str, invocation: &Invocation) -> bool {
-        let (Some(cwd), Some(project)) = (invocation.cwd.as_deref(), self.out.world.project()) else { return false };
-        let mut directory = Some(cwd);
-        while let Some(here) = directory.filter(|here| path::under(here, project)) {
-            let program = path::join(here, &format!("node_modules/.bin/{name}"));
-            if self.out.world.look(&program).kind != Kind::Missing {
-                return true;
-            }
-            directory = here.rsplit_once('/').map(|(above, _)| above);
-        }
-        false
-    }
+    false
 }
 
 /// A tool that projects declare in their `package.json`: the same name elsewhere is another program.

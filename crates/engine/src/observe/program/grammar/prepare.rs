@@ -1,69 +1,68 @@
 //! Rewrites words that the flag reader would misread: signals, modes, old-style clusters, expressions.
 
 use crate::knowledge::schema::{Entry, Grammar, Takes};
+use crate::observe::observer::Observer;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
+use crate::world::World;
 
-impl Runner<'_, '_> {
-    /// The words as the flag reader should see them, if they differ from the ones given.
-    pub fn prepare(&mut self, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<Vec<Field>> {
-        match entry.grammar? {
-            Grammar::Find => Some(all_operands(words)),
-            Grammar::Kill => signal(words),
-            Grammar::Chmod => mode(words),
-            Grammar::Ps => environments(words),
-            Grammar::Tar => old_cluster(entry, words),
-            Grammar::CloudCli => super::cloud_cli::joined(entry, words, self.out.knowledge),
-            Grammar::Git => self.written_out(entry, words, state),
-            Grammar::Interpreter => module_arguments(entry, words),
-            Grammar::Env => super::wrapper::env(words),
-            Grammar::Flock => super::wrapper::flock(entry, words),
-            Grammar::Sed
-            | Grammar::Awk
-            | Grammar::Test
-            | Grammar::Dd
-            | Grammar::Ssh
-            | Grammar::Curl
-            | Grammar::Xargs
-            | Grammar::Echo
-            | Grammar::Cd
-            | Grammar::Shell
-            | Grammar::Make
-            | Grammar::PackageScript
-            | Grammar::Sql
-            | Grammar::Kubectl
-            | Grammar::Jq
-            | Grammar::GhApi
-            | Grammar::Fzf
-            | Grammar::Tmux
-            | Grammar::GitExtra
-            | Grammar::Builtin => None,
-        }
+/// The words as the flag reader should see them, if they differ from the ones given.
+pub fn prepare(out: &Observer<'_>, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<Vec<Field>> {
+    match entry.grammar? {
+        Grammar::Find => Some(all_operands(words)),
+        Grammar::Kill => signal(words),
+        Grammar::Chmod => mode(words),
+        Grammar::Ps => environments(words),
+        Grammar::Tar => old_cluster(entry, words),
+        Grammar::CloudCli => super::cloud_cli::joined(entry, words, out.knowledge),
+        Grammar::Git => written_out(out.world, entry, words, state),
+        Grammar::Interpreter => module_arguments(entry, words),
+        Grammar::Env => super::wrapper::env(words),
+        Grammar::Flock => super::wrapper::flock(entry, words),
+        Grammar::Sed
+        | Grammar::Awk
+        | Grammar::Test
+        | Grammar::Dd
+        | Grammar::Ssh
+        | Grammar::Curl
+        | Grammar::Xargs
+        | Grammar::Echo
+        | Grammar::Cd
+        | Grammar::Shell
+        | Grammar::Make
+        | Grammar::PackageScript
+        | Grammar::Sql
+        | Grammar::Kubectl
+        | Grammar::Jq
+        | Grammar::GhApi
+        | Grammar::Fzf
+        | Grammar::Tmux
+        | Grammar::GitExtra
+        | Grammar::Builtin => None,
     }
+}
 
-    /// `git st` with `alias.st = status -s`. Aliases that a shell runs stay as they are.
-    fn written_out(&self, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<Vec<Field>> {
-        let git = self.out.world.git(state.cwd.as_deref()?)?;
-        let config = git.config.as_ref().ok()?;
-        let mut all = words.to_vec();
-        let mut changed = false;
-        for _ in 0..ALIASES {
-            let Some(at) = subcommand_at(&all) else { break };
-            let Some(name) = all.get(at).and_then(Field::exact).filter(|name| !entry.subs.has(name)) else {
-                break;
-            };
-            let Some(text) = config.get(&format!("alias.{}", name.to_ascii_lowercase())) else { break };
-            if text.starts_with('!') || text.contains(['"', '\'', '\\']) {
-                break;
-            }
-            let written: Vec<Field> =
-                text.split_whitespace().map(|word| Field::literal(word, doorward_shell::Span::default())).collect();
-            all.splice(at..=at, written);
-            changed = true;
+/// `git st` with `alias.st = status -s`. Aliases that a shell runs stay as they are.
+fn written_out(world: &dyn World, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<Vec<Field>> {
+    let git = world.git(state.cwd.as_deref()?)?;
+    let config = git.config.as_ref().ok()?;
+    let mut all = words.to_vec();
+    let mut changed = false;
+    for _ in 0..ALIASES {
+        let Some(at) = subcommand_at(&all) else { break };
+        let Some(name) = all.get(at).and_then(Field::exact).filter(|name| !entry.subs.has(name)) else {
+            break;
+        };
+        let Some(text) = config.get(&format!("alias.{}", name.to_ascii_lowercase())) else { break };
+        if text.starts_with('!') || text.contains(['"', '\'', '\\']) {
+            break;
         }
-        changed.then_some(all)
+        let written: Vec<Field> =
+            text.split_whitespace().map(|word| Field::literal(word, doorward_shell::Span::default())).collect();
+        all.splice(at..=at, written);
+        changed = true;
     }
+    changed.then_some(all)
 }
 
 /// Aliases of aliases deeper than this stay unknown.

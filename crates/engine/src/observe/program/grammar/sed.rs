@@ -6,70 +6,63 @@ use super::super::Invocation;
 use super::sed_script::{self, Deed};
 use crate::effect::Target;
 use crate::knowledge::schema::Role;
+use crate::observe::caused::Caused;
 use crate::observe::content;
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
-use crate::world::{Kind, Tracking};
+use crate::world::{Kind, Tracking, World};
 
-impl Runner<'_, '_> {
-    pub fn sed(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        invocation.done = true;
-        empty_suffix(invocation);
-        let scripts = scripts(invocation);
-        self.flag_values(invocation, state);
-        let at = self.out.effects.len();
-        self.operands(invocation, state);
-        let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>() else {
-            self.out.lower(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
-            self.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::InlineCode));
-            return;
-        };
-        match sed_script::read(&text.join("\n")) {
-            Ok(deeds) => {
-                if deeds.is_empty() && !invocation.args.has_any(&["-f", "--file"]) {
-                    self.seen_edits(at, &text.join("\n"));
-                }
-                deeds.into_iter().for_each(|deed| self.sed_deed(deed, invocation, state));
-            }
-            Err(because) => {
-                self.out.lower(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name))
-            }
-        }
+pub fn sed(invocation: &mut Invocation) -> Findings {
+    invocation.done = true;
+    empty_suffix(invocation);
+    let scripts = scripts(invocation);
+    let (mut found, mut edits) = (Findings::default(), Findings::default());
+    found.flag_values();
+    edits.operands();
+    let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>().map(|lines| lines.join("\n")) else {
+        found.extend(edits);
+        found.doubt(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
+        found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
+        return found;
+    };
+    let read = sed_script::read(&text);
+    let does_nothing_else = read.as_ref().is_ok_and(Vec::is_empty);
+    if does_nothing_else && !invocation.args.has_any(&["-f", "--file"]) {
+        found.sealed(edits, move |caused, world| see_edits(caused, &text, world));
+    } else {
+        found.extend(edits);
     }
-
-    /// All that a script puts into a file stands in the call. What was there comes back from git, if it is as committed.
-    fn seen_edits(&mut self, at: usize, script: &str) {
-        for index in at..self.out.effects.len() {
-            let Some(effect) = self.out.effects.get(index) else { return };
-            let Target::Path(path) = effect.target.clone() else { continue };
-            let is_single = !effect.marks.has_any(&[Mark::CountUnknown, Mark::Wildcard, Mark::Recursive]);
-            let world = self.out.world;
-            let is_file = || world.look(&path).kind == Kind::File;
-            let is_kept = || is_file() && world.tracking(&path) == Tracking::Clean && world.is_committed(&path);
-            if effect.operation == Operation::Write && is_single && is_kept() {
-                let found = content::marks(&path, script);
-                if let Some(effect) = self.out.effects.get_mut(index) {
-                    effect.marks.remove(Mark::Unseen);
-                    effect.marks.union(found);
-                }
-            }
-        }
+    match read {
+        Ok(deeds) => deeds.into_iter().for_each(|deed| find_deed(&mut found, deed)),
+        Err(because) => found.doubt(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name)),
     }
+    found
+}
 
-    fn sed_deed(&mut self, deed: Deed, invocation: &mut Invocation, state: &mut State<'_>) {
-        let field = |text: String| Field::literal(text, doorward_shell::Span::default());
-        match deed {
-            Deed::Reads(file) | Deed::Writes(file)
-                if matches!(file.as_str(), "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
-            Deed::Reads(file) => self.reads(Touch::Read, &field(file), invocation, state),
-            Deed::Writes(file) => self.writes(Touch::Write, &field(file), invocation, state),
-            Deed::Runs(command) => self.helper_program(&field(command), invocation, state),
-            Deed::RunsInput => {
-                let by = invocation.by.clone();
-                self.runs_data(invocation.input.origin.and(invocation.output.origin), &by);
-            }
+fn find_deed(found: &mut Findings, deed: Deed) {
+    let field = |text: String| Field::literal(text, doorward_shell::Span::default());
+    match deed {
+        Deed::Reads(file) | Deed::Writes(file)
+            if matches!(file.as_str(), "/dev/stdin" | "/dev/stdout" | "/dev/stderr") => {}
+        Deed::Reads(file) => found.read(Touch::Read, field(file)),
+        Deed::Writes(file) => found.write(Touch::Write, field(file)),
+        Deed::Runs(command) => found.start(field(command)),
+        Deed::RunsInput => found.run_input(),
+    }
+}
+
+/// All that a script puts into a file stands in the call. What was there comes back from git, if it is as committed.
+fn see_edits(caused: &mut Caused, script: &str, world: &dyn World) {
+    for effect in caused.iter_mut() {
+        let Target::Path(path) = &effect.target else { continue };
+        let is_single = !effect.marks.has_any(&[Mark::CountUnknown, Mark::Wildcard, Mark::Recursive]);
+        let is_file = || world.look(path).kind == Kind::File;
+        let is_kept = || is_file() && world.tracking(path) == Tracking::Clean && world.is_committed(path);
+        if effect.operation == Operation::Write && is_single && is_kept() {
+            let found = content::marks(path, script);
+            effect.marks.remove(Mark::Unseen);
+            effect.marks.union(found);
         }
     }
 }

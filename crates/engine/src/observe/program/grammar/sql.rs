@@ -5,117 +5,113 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 use super::super::Invocation;
 use super::sql_text::{Sql, weigh};
 use crate::knowledge::schema::{Does, Role};
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::observe::touch::Touch;
 
-impl Runner<'_, '_> {
-    pub fn sql_client(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let mut texts = code(invocation);
-        let has_script = invocation
-            .args
-            .given
-            .iter()
-            .any(|given| matches!(given.role, Role::Script | Role::Config) && given.value.is_some());
-        if texts.is_empty() && !has_script && invocation.input != Stream::empty() {
-            texts.push(match &invocation.input.text {
-                Some(text) => Field::literal(text.clone(), doorward_shell::Span::default()),
-                None => Field { dynamic: true, origin: invocation.input.origin, ..Field::default() },
-            });
-        }
-        self.variables_in_sql(invocation);
-        let mut worst = Sql::Nothing;
-        for text in &texts {
-            match text.known() {
-                Some(text) => worst = worst.max(weigh(text)),
-                None => {
-                    self.out.lower(Degree::Opaque, format!("SQL given to `{}` that is not known", invocation.by.name));
-                    worst = worst.max(Sql::Destroys);
-                }
-            }
-        }
-        if invocation.args.chain.first().is_some_and(|entry| &*entry.key == "duckdb") {
-            self.tables_in_files(&texts, invocation, state);
-        }
-        if worst == Sql::Escapes {
-            self.out.lower(Degree::Opaque, format!("SQL given to `{}` that leaves the database", invocation.by.name));
-            self.out.unknown(
-                Operation::Execute,
-                &invocation.by,
-                Marks::default().with(Mark::Database).with(Mark::ShellCode),
-            );
-        }
-        if self.database_file(worst, has_script, invocation, state) {
-            return;
-        }
-        if worst > Sql::Reads {
-            invocation.does = vec![change(worst)];
-        }
-        if texts.is_empty() && !has_script && !invocation.args.has_any(&["-l", "--list"]) {
-            invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive));
-        }
+pub fn sql_client(invocation: &mut Invocation) -> Findings {
+    let mut texts = code(invocation);
+    let has_script = invocation
+        .args
+        .given
+        .iter()
+        .any(|given| matches!(given.role, Role::Script | Role::Config) && given.value.is_some());
+    if texts.is_empty() && !has_script && invocation.input != Stream::empty() {
+        texts.push(match &invocation.input.text {
+            Some(text) => Field::literal(text.clone(), doorward_shell::Span::default()),
+            None => Field { dynamic: true, origin: invocation.input.origin, ..Field::default() },
+        });
     }
-
-    /// `psql -v name=value`: the value is put into the text as it is.
-    fn variables_in_sql(&mut self, invocation: &Invocation) {
-        let is_set = |name: &str| matches!(name, "-v" | "--set" | "--variable");
-        let values = invocation.args.given.iter().filter(|given| is_set(&given.name));
-        let is_plain = |field: &Field| {
-            let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.-=@:".contains(letter);
-            field.exact().is_some_and(|text| text.chars().all(plain))
-        };
-        let odd = values.filter_map(|given| given.value.as_ref()).find(|field| !is_plain(field));
-        if let Some(value) = odd.filter(|_| invocation.args.chain.first().is_some_and(|entry| &*entry.key == "psql")) {
-            self.out.lower(Degree::Opaque, format!("the variable `{}`, which becomes SQL", value.shown()));
-        }
-    }
-
-    /// DuckDB reads a file or an address where a table is named by a string.
-    fn tables_in_files(&mut self, texts: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
-        for text in texts {
-            let strings = text.text.split('\'').skip(1).step_by(2).filter(|string| string.contains(['/', '.']));
-            for string in strings {
-                self.reads(Touch::Read, &text.with_text(string), invocation, state);
+    let mut found = variables_in_sql(invocation);
+    let mut worst = Sql::Nothing;
+    for text in &texts {
+        match text.known() {
+            Some(text) => worst = worst.max(weigh(text)),
+            None => {
+                found.doubt(Degree::Opaque, format!("SQL given to `{}` that is not known", invocation.by.name));
+                worst = worst.max(Sql::Destroys);
             }
         }
     }
+    if invocation.args.chain.first().is_some_and(|entry| &*entry.key == "duckdb") {
+        tables_in_files(&mut found, &texts);
+    }
+    if worst == Sql::Escapes {
+        found.doubt(Degree::Opaque, format!("SQL given to `{}` that leaves the database", invocation.by.name));
+        found.unknown(Operation::Execute, Marks::default().with(Mark::Database).with(Mark::ShellCode));
+    }
+    if let Some(file) = database_file(invocation) {
+        found.extend(used_file(file, worst, has_script));
+        return found;
+    }
+    if worst > Sql::Reads {
+        invocation.does = vec![change(worst)];
+    }
+    if texts.is_empty() && !has_script && !invocation.args.has_any(&["-l", "--list"]) {
+        invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive));
+    }
+    found
+}
 
-    /// `sqlite3 file`: the database is a file here.
-    fn database_file(
-        &mut self,
-        worst: Sql,
-        has_script: bool,
-        invocation: &mut Invocation,
-        state: &mut State<'_>,
-    ) -> bool {
-        let Some(at) = invocation.roles.iter().position(|role| matches!(role, Role::Edit | Role::Write)) else {
-            return false;
-        };
-        let Some(file) = invocation.operand(at).cloned() else { return false };
-        if let Some(role) = invocation.roles.get_mut(at) {
-            *role = Role::Data;
+/// `psql -v name=value`: the value is put into the text as it is.
+fn variables_in_sql(invocation: &Invocation) -> Findings {
+    let is_set = |name: &str| matches!(name, "-v" | "--set" | "--variable");
+    let values = invocation.args.given.iter().filter(|given| is_set(&given.name));
+    let is_plain = |field: &Field| {
+        let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.-=@:".contains(letter);
+        field.exact().is_some_and(|text| text.chars().all(plain))
+    };
+    let odd = values.filter_map(|given| given.value.as_ref()).find(|field| !is_plain(field));
+    match odd.filter(|_| invocation.args.chain.first().is_some_and(|entry| &*entry.key == "psql")) {
+        Some(value) => {
+            Findings::doubtful(Degree::Opaque, format!("the variable `{}`, which becomes SQL", value.shown()))
         }
-        if file.text == ":memory:" {
-            return true;
+        None => Findings::default(),
+    }
+}
+
+/// DuckDB reads a file or an address where a table is named by a string.
+fn tables_in_files(found: &mut Findings, texts: &[Field]) {
+    for text in texts {
+        let strings = text.text.split('\'').skip(1).step_by(2).filter(|string| string.contains(['/', '.']));
+        for string in strings {
+            found.read(Touch::Read, text.with_text(string));
         }
-        let reads = worst <= Sql::Reads && !has_script;
-        let before = self.out.effects.len();
-        if reads {
-            self.reads(Touch::Read, &file, invocation, state);
-        } else {
-            self.writes(Touch::Edit, &file, invocation, state);
-        }
-        for effect in self.out.effects.iter_mut().skip(before) {
+    }
+}
+
+/// `sqlite3 file`: the database is a file here.
+fn database_file(invocation: &mut Invocation) -> Option<Field> {
+    let at = invocation.roles.iter().position(|role| matches!(role, Role::Edit | Role::Write))?;
+    let file = invocation.operand(at).cloned()?;
+    if let Some(role) = invocation.roles.get_mut(at) {
+        *role = Role::Data;
+    }
+    Some(file)
+}
+
+/// What the SQL does to the file of its database.
+fn used_file(file: Field, worst: Sql, has_script: bool) -> Findings {
+    let (mut found, mut used) = (Findings::default(), Findings::default());
+    if file.text == ":memory:" {
+        return found;
+    }
+    if worst <= Sql::Reads && !has_script {
+        used.read(Touch::Read, file);
+    } else {
+        used.write(Touch::Edit, file);
+    }
+    found.sealed(used, move |caused, _| {
+        for effect in caused.iter_mut() {
             effect.marks.add(Mark::Database);
             if worst == Sql::Destroys {
                 effect.marks.add(Mark::Destroys);
                 effect.reversibility = Reversibility::Irreversible;
             }
         }
-        true
-    }
+    });
+    found
 }
 
 /// The SQL among flags and operands, taken out of them.

@@ -4,10 +4,12 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
+use crate::network;
 use crate::observe::connect::Exchange;
+use crate::observe::program::findings::{Findings, on_resource};
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
+use crate::world::World;
 
 /// Options that only say how to connect.
 const PLAIN: &[&str] = &[
@@ -35,96 +37,91 @@ const PLAIN: &[&str] = &[
     "pubkeyauthentication",
 ];
 
-impl Runner<'_, '_> {
-    pub fn ssh(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        self.ssh_options(invocation, state);
-        let operands = invocation.args.operands.clone();
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
-        let Some(host) = operands.first() else { return };
-        let name = host.text.strip_prefix("ssh://").unwrap_or(&host.text);
-        let name = name.split('/').next().unwrap_or(name).rsplit('@').next().unwrap_or(name);
-        let by = invocation.by.clone();
-        self.out.connect_host(&host.with_text(name), Exchange::Fetch, &by);
-        self.network_flows(host.origin.secret || invocation.input.origin.secret, &by);
-        let command = operands.get(1..).unwrap_or_default();
-        if !command.is_empty() {
-            if self.out.effects.last().is_some_and(|effect| effect.marks.has(Mark::Loopback)) {
-                self.back_at_home(command, invocation, state);
-            }
-            self.remote_command(command, invocation);
-        } else if !invocation.args.has_any(&["-N", "-O", "-G", "-Q", "-V", "-f"]) {
-            self.remote_command(&[], invocation);
-            if let Some(last) = self.out.effects.last_mut() {
-                last.marks.add(Mark::Interactive);
-            }
-        }
-        invocation.output.origin.download = true;
+pub fn ssh(world: &dyn World, invocation: &mut Invocation) -> Findings {
+    let mut found = read_options(invocation);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    let Some((host, command)) = invocation.args.operands.split_first() else { return found };
+    let name = host.text.strip_prefix("ssh://").unwrap_or(&host.text);
+    let name = name.split('/').next().unwrap_or(name).rsplit('@').next().unwrap_or(name);
+    let named = host.with_text(name);
+    let is_here = named.known().is_some_and(|name| network::host(name, world).marks.has(Mark::Loopback));
+    found.connect(named, Exchange::Fetch);
+    if host.origin.secret || invocation.input.origin.secret {
+        found.send_secret();
     }
+    if let Some(first) = command.first() {
+        if is_here {
+            // A command that comes back to this machine does here, in the home, what it does.
+            let text: Vec<&str> = command.iter().map(|word| word.text.as_str()).collect();
+            let mut back = Findings::default();
+            back.run_text(first.with_text(text.join(" ")));
+            found.within(world.home().map(str::to_owned), back);
+        }
+        found.extend(remote_command(command, Marks::default(), invocation));
+    } else if !invocation.args.has_any(&["-N", "-O", "-G", "-Q", "-V", "-f"]) {
+        found.extend(remote_command(&[], Marks::default().with(Mark::Interactive), invocation));
+    }
+    found.fetch();
+    found
+}
 
-    /// A command that comes back to this machine does here, in the home, what it does.
-    fn back_at_home(&mut self, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
-        let Some(first) = words.first() else { return };
-        let text: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-        let cwd = std::mem::replace(&mut invocation.cwd, self.out.world.home().map(str::to_owned));
-        self.shell_code(&first.with_text(text.join(" ")), invocation, state);
-        invocation.cwd = cwd;
+/// A command on another machine: nothing local can be said about it.
+fn remote_command(words: &[Field], marks: Marks, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    if words.iter().any(|word| word.dynamic) {
+        found.doubt(Degree::Opaque, "a command on another machine that is not known");
     }
-
-    /// A command on another machine: nothing local can be said about it.
-    pub fn remote_command(&mut self, words: &[Field], invocation: &Invocation) {
-        if words.iter().any(|word| word.dynamic) {
-            self.out.lower(Degree::Opaque, "a command on another machine that is not known");
-        }
-        let secret = words.iter().any(|word| word.origin.secret);
-        self.network_flows(secret, &invocation.by.clone());
-        let mut does = Does::usual(Operation::Execute);
-        does.scope = Scope::External;
-        does.reach = Reach::Beyond;
-        does.reversibility = Reversibility::Irreversible;
-        does.marks = Marks::default().with(Mark::Remote);
-        let name = invocation.by.name.clone();
-        self.on_resource(&does, name, invocation);
+    if words.iter().any(|word| word.origin.secret) {
+        found.send_secret();
     }
+    let mut does = Does::usual(Operation::Execute);
+    does.scope = Scope::External;
+    does.reach = Reach::Beyond;
+    does.reversibility = Reversibility::Irreversible;
+    does.marks = Marks::default().with(Mark::Remote);
+    found.marked_effect(on_resource(&does, invocation.by.name.clone(), invocation), marks);
+    found
+}
 
-    /// `-o Name=value`: most are harmless, some run programs here.
-    fn ssh_options(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let mut weakened = false;
-        for at in 0..invocation.args.given.len() {
-            let Some(given) = invocation.args.given.get(at).filter(|given| given.name == "-o") else { continue };
-            let Some(value) = given.value.clone() else { continue };
-            let text = value.text.clone();
-            let (name, setting) = text.split_once(['=', ' ']).unwrap_or((&text, ""));
-            let setting = setting.trim();
-            let harmless = match (name.trim().to_ascii_lowercase().as_str(), setting) {
-                _ if value.dynamic => false,
-                ("stricthostkeychecking", "no" | "off")
-                | ("userknownhostsfile" | "globalknownhostsfile", "/dev/null") => {
-                    weakened = true;
-                    true
-                }
-                ("stricthostkeychecking", _)
-                | ("forwardagent" | "forwardx11" | "permitlocalcommand" | "controlmaster", "no")
-                | ("proxycommand" | "localcommand", "none") => true,
-                ("identityfile", file) => {
-                    self.reads(crate::observe::touch::Touch::List, &value.with_text(file), invocation, state);
-                    true
-                }
-                ("proxycommand" | "localcommand" | "knownhostscommand", command) => {
-                    self.role(&value.with_text(command), Role::CodeSh, invocation, state);
-                    false
-                }
-                (name, _) => PLAIN.contains(&name),
-            };
-            if let Some(given) = invocation.args.given.get_mut(at) {
-                given.changes.opaque = !harmless;
+/// `-o Name=value`: most are harmless, some run programs here.
+fn read_options(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    let mut weakened = false;
+    for at in 0..invocation.args.given.len() {
+        let Some(given) = invocation.args.given.get(at).filter(|given| given.name == "-o") else { continue };
+        let Some(value) = given.value.clone() else { continue };
+        let text = value.text.clone();
+        let (name, setting) = text.split_once(['=', ' ']).unwrap_or((&text, ""));
+        let setting = setting.trim();
+        let harmless = match (name.trim().to_ascii_lowercase().as_str(), setting) {
+            _ if value.dynamic => false,
+            ("stricthostkeychecking", "no" | "off") | ("userknownhostsfile" | "globalknownhostsfile", "/dev/null") => {
+                weakened = true;
+                true
             }
-        }
-        if weakened {
-            let mut does = Does::usual(Operation::Network);
-            does.marks.add(Mark::TlsWeakened);
-            invocation.does.push(does);
+            ("stricthostkeychecking", _)
+            | ("forwardagent" | "forwardx11" | "permitlocalcommand" | "controlmaster", "no")
+            | ("proxycommand" | "localcommand", "none") => true,
+            ("identityfile", file) => {
+                found.read(Touch::List, value.with_text(file));
+                true
+            }
+            ("proxycommand" | "localcommand" | "knownhostscommand", command) => {
+                found.role(value.with_text(command), Role::CodeSh);
+                false
+            }
+            (name, _) => PLAIN.contains(&name),
+        };
+        if let Some(given) = invocation.args.given.get_mut(at) {
+            given.changes.opaque = !harmless;
         }
     }
+    if weakened {
+        let mut does = Does::usual(Operation::Network);
+        does.marks.add(Mark::TlsWeakened);
+        invocation.does.push(does);
+    }
+    found
 }
 
 #[cfg(test)]

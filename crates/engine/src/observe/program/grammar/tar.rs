@@ -1,12 +1,11 @@
 //! `tar`: what is packed, what is unpacked where.
 
-use doorward_vocabulary::{Degree, Mark};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
 use crate::observe::touch::Touch;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,100 +16,89 @@ enum Mode {
     List,
 }
 
-impl Runner<'_, '_> {
-    pub fn tar(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let Some(mode) = mode(invocation) else {
-            return self.out.lower(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
-        };
-        // A wildcard may match a file whose name is a flag, and flags of tar run programs.
-        if let Some(glob) = invocation
-            .args
-            .operands
-            .iter()
-            .find(|field| field.glob && !invocation.args.ended && field.text.starts_with(['*', '?', '[']))
-        {
-            self.out.lower(
-                Degree::Opaque,
-                format!("`{}` may match a name that is a flag of `{}`", glob.shown(), invocation.by.name),
-            );
-        }
-        let inner = std::mem::replace(&mut invocation.cwd, state.cwd.as_deref().map(str::to_owned));
-        self.archive(mode, invocation, state);
-        invocation.cwd = inner;
-        invocation.does.clear();
-        match mode {
-            Mode::Create | Mode::Change => {
-                for field in invocation.args.operands.clone() {
-                    self.reads(Touch::ReadTree, &field, invocation, state);
-                }
-                let inner = std::mem::replace(&mut invocation.cwd, state.cwd.as_deref().map(str::to_owned));
-                self.archive_written(invocation, state);
-                invocation.cwd = inner;
-                self.removed_files(invocation, state);
-            }
-            Mode::Extract if !invocation.args.has_any(&["-O", "--to-stdout", "--to-command"]) => {
-                self.unpack(invocation, state)
-            }
-            Mode::Extract | Mode::List => {}
-        }
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+/// Archives are named from where the shell stands, which is `here`, and everything else from `-C`.
+pub fn tar(here: Option<&str>, invocation: &mut Invocation) -> Findings {
+    let Some(mode) = mode(invocation) else {
+        return Findings::doubtful(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
+    };
+    let mut found = Findings::default();
+    let args = &invocation.args;
+    let is_loose = |field: &&Field| field.glob && !args.ended && field.text.starts_with(['*', '?', '[']);
+    // A wildcard may match a file whose name is a flag, and flags of tar run programs.
+    if let Some(glob) = args.operands.iter().find(is_loose) {
+        let what = format!("`{}` may match a name that is a flag of `{}`", glob.shown(), invocation.by.name);
+        found.doubt(Degree::Opaque, what);
     }
-
-    /// Archives are named from where the shell stands, not from `-C`. `-f` is read or written, whatever the table says; host:path is another machine.
-    fn archive(&mut self, mode: Mode, invocation: &mut Invocation, state: &mut State<'_>) {
-        for given in invocation.args.given.iter_mut().filter(|given| is_archive(&given.name)) {
-            given.role = Role::Data;
-        }
-        let Some(file) = archive_file(invocation) else { return };
-        let remote = file.prefix().split_once(':').filter(|(host, _)| !host.contains('/') && !host.is_empty());
-        match remote {
-            Some(_) if !invocation.args.has("--force-local") => {
-                let role =
-                    if mode == Mode::Create || mode == Mode::Change { Role::RemoteInto } else { Role::RemotePath };
-                self.role(&file, role, invocation, state);
+    let here = || here.map(str::to_owned);
+    found.within(here(), archive(mode, invocation));
+    invocation.does.clear();
+    match mode {
+        Mode::Create | Mode::Change => {
+            for field in &invocation.args.operands {
+                found.read(Touch::ReadTree, field.clone());
             }
-            Some(_) | None if matches!(mode, Mode::Extract | Mode::List) => {
-                self.reads(Touch::Read, &file, invocation, state)
-            }
-            Some(_) | None => {}
-        }
-    }
-
-    fn archive_written(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        if let Some(file) = archive_file(invocation) {
-            let create = invocation.args.has_any(&["-c", "--create"]);
-            self.writes(if create { Touch::Write } else { Touch::Edit }, &file, invocation, state);
-        }
-    }
-
-    fn removed_files(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        if invocation.args.has("--remove-files") {
-            for field in invocation.args.operands.clone() {
-                self.role(&field, Role::DeleteTree, invocation, state);
+            found.within(here(), archive_written(invocation));
+            if invocation.args.has("--remove-files") {
+                invocation.args.operands.iter().for_each(|field| found.role(field.clone(), Role::DeleteTree));
             }
         }
+        Mode::Extract if !invocation.args.has_any(&["-O", "--to-stdout", "--to-command"]) => {
+            found.extend(unpack(invocation));
+        }
+        Mode::Extract | Mode::List => {}
     }
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    found
+}
 
-    /// Files appear in the directory, and may replace what is there.
-    fn unpack(&mut self, invocation: &mut Invocation, state: &mut State<'_>) {
-        let before = self.out.effects.len();
-        let here = Field::literal(".", doorward_shell::Span::default());
-        self.writes(Touch::Create, &here, invocation, state);
-        let anywhere = invocation.args.has_any(&["-P", "--absolute-names"]);
-        for effect in self.out.effects.iter_mut().skip(before) {
+/// `-f` is read or written, whatever the table says; host:path is another machine.
+fn archive(mode: Mode, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    for given in invocation.args.given.iter_mut().filter(|given| is_archive(&given.name)) {
+        given.role = Role::Data;
+    }
+    let Some(file) = archive_file(invocation) else { return found };
+    let remote = file.prefix().split_once(':').filter(|(host, _)| !host.contains('/') && !host.is_empty());
+    match remote {
+        Some(_) if !invocation.args.has("--force-local") => {
+            let role = if mode == Mode::Create || mode == Mode::Change { Role::RemoteInto } else { Role::RemotePath };
+            found.role(file, role);
+        }
+        Some(_) | None if matches!(mode, Mode::Extract | Mode::List) => found.read(Touch::Read, file),
+        Some(_) | None => {}
+    }
+    found
+}
+
+fn archive_written(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    if let Some(file) = archive_file(invocation) {
+        let create = invocation.args.has_any(&["-c", "--create"]);
+        found.write(if create { Touch::Write } else { Touch::Edit }, file);
+    }
+    found
+}
+
+/// Files appear in the directory, and may replace what is there.
+fn unpack(invocation: &Invocation) -> Findings {
+    let (mut found, mut written) = (Findings::default(), Findings::default());
+    written.write(Touch::Create, Field::literal(".", doorward_shell::Span::default()));
+    found.sealed(written, |caused, _| {
+        for effect in caused.iter_mut() {
             effect.marks.add(Mark::CountUnknown);
             effect.marks.add(Mark::Recursive);
             effect.marks.remove(Mark::ProjectRoot);
             // Outside scratch it may replace files, and nobody sees by what.
-            if effect.scope != doorward_vocabulary::Scope::Scratch {
+            if effect.scope != Scope::Scratch {
                 effect.marks.add(Mark::Unseen);
             }
         }
-        if anywhere {
-            self.out.lower(Degree::Opaque, "an archive that is unpacked to any path it names");
-            self.out.unknown(doorward_vocabulary::Operation::Write, &invocation.by, Default::default());
-        }
+    });
+    if invocation.args.has_any(&["-P", "--absolute-names"]) {
+        found.doubt(Degree::Opaque, "an archive that is unpacked to any path it names");
+        found.unknown(Operation::Write, Marks::default());
     }
+    found
 }
 
 fn is_archive(name: &str) -> bool {

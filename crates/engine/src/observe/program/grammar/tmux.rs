@@ -3,33 +3,32 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
+use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
 
-impl Runner<'_, '_> {
-    /// Takes back *opaque* from formats, and the run of code from messages, that only print.
-    pub fn tmux(&mut self, invocation: &mut Invocation) {
-        for given in invocation.args.given.iter_mut().filter(|given| given.name == "-F" && given.changes.opaque) {
-            if given.value.as_ref().and_then(Field::exact).is_some_and(prints_only) {
-                given.changes.opaque = false;
-            }
-        }
-        let words = || {
-            invocation.args.operands.iter().chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref()))
-        };
-        if words().any(|field| field.text.ends_with(';')) {
-            self.out.lower(Degree::Opaque, "several commands of tmux in one");
-        }
-        if words().any(|field| !prints_only(&field.text)) {
-            self.out.lower(Degree::Opaque, "a format of tmux that may run a command");
-        }
-        let is_message =
-            invocation.args.entry().is_some_and(|entry| matches!(&*entry.key, "tmux display-message" | "tmux display"));
-        let prints = words().all(|field| field.exact().is_some_and(prints_only));
-        if is_message && prints && !invocation.args.has("-I") {
-            invocation.does.clear();
+/// Takes back *opaque* from formats, and the run of code from messages, that only print.
+pub fn tmux(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    for given in invocation.args.given.iter_mut().filter(|given| given.name == "-F" && given.changes.opaque) {
+        if given.value.as_ref().and_then(Field::exact).is_some_and(prints_only) {
+            given.changes.opaque = false;
         }
     }
+    let words =
+        || invocation.args.operands.iter().chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref()));
+    if words().any(|field| field.text.ends_with(';')) {
+        found.doubt(Degree::Opaque, "several commands of tmux in one");
+    }
+    if words().any(|field| !prints_only(&field.text)) {
+        found.doubt(Degree::Opaque, "a format of tmux that may run a command");
+    }
+    let is_message =
+        invocation.args.entry().is_some_and(|entry| matches!(&*entry.key, "tmux display-message" | "tmux display"));
+    let prints = words().all(|field| field.exact().is_some_and(prints_only));
+    if is_message && prints && !invocation.args.has("-I") {
+        invocation.does.clear();
+    }
+    found
 }
 
 /// Variables and conditions, no command, and no modifier that expands the content of an option again.

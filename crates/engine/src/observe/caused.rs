@@ -1,0 +1,122 @@
+//! The effects of one part of a call, by value: whoever caused them marks them before they go onto the sheet.
+
+use doorward_vocabulary::{Mark, Marks, Operation, Reach, Scope};
+
+use super::content;
+use crate::effect::{Amount, Effect, Target};
+use crate::world::World;
+
+/// Effects that are not on the sheet yet. `Observer::collect` yields them, `Observer::write` takes them back.
+#[must_use = "effects that are not written down are lost"]
+#[derive(Debug, Default)]
+pub struct Caused(Vec<Effect>);
+
+impl Caused {
+    pub(super) fn of(effects: Vec<Effect>) -> Caused {
+        Caused(effects)
+    }
+
+    pub(super) fn into_effects(self) -> Vec<Effect> {
+        self.0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, Effect> {
+        self.0.iter()
+    }
+
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Effect> {
+        self.0.iter_mut()
+    }
+
+    /// Keeps only the effects that count.
+    pub fn retain(&mut self, counts: impl FnMut(&Effect) -> bool) {
+        self.0.retain(counts);
+    }
+
+    pub fn add(&mut self, mark: Mark) {
+        self.0.iter_mut().for_each(|effect| effect.marks.add(mark));
+    }
+
+    pub fn remove(&mut self, mark: Mark) {
+        self.0.iter_mut().for_each(|effect| effect.marks.remove(mark));
+    }
+
+    /// A wrapper's marks (privileged, remote) hold for everything it starts.
+    pub fn mark(&mut self, marks: Marks) {
+        for effect in &mut self.0 {
+            effect.marks.union(marks);
+            if marks.has(Mark::Privileged) && effect.operation != Operation::Read {
+                effect.reach = effect.reach.max(Reach::Machine);
+            }
+        }
+    }
+
+    /// Marks what the text brings into the file that these effects are about.
+    pub fn enter(&mut self, path: &str, text: &str) {
+        let found = content::marks(path, text);
+        self.remove(Mark::Unseen);
+        if found.is_empty() {
+            return;
+        }
+        for effect in &mut self.0 {
+            effect.marks.union(found);
+            if found.has(Mark::LifecycleScript) || found.has(Mark::GrantsPermission) {
+                effect.reach = effect.reach.max(Reach::Shared);
+            }
+        }
+    }
+
+    /// The files that are read are handed to the agent from beginning to end. Most programs return little of what they
+    /// read (`grep`, `wc`, `tail`), so only these are held against the limit of one read.
+    pub fn read_whole(&mut self, world: &dyn World) {
+        for effect in &mut self.0 {
+            if let (Operation::Read, Target::Path(path)) = (effect.operation, &effect.target) {
+                let size = world.look(path).size;
+                hand_over(effect, size);
+            }
+        }
+    }
+
+    /// What is read goes to another program and not to the agent.
+    pub fn hand_on(&mut self) {
+        for effect in self.0.iter_mut().filter(|effect| effect.operation == Operation::Read) {
+            effect.amount = None;
+            effect.marks.remove(Mark::LargeRead);
+        }
+    }
+
+    /// Some of what lies there goes, and nobody can say how much: a person is asked, and told no number that is wrong.
+    pub fn leave_open(&mut self) {
+        for effect in self.0.iter_mut().filter(|effect| effect.operation == Operation::Delete) {
+            effect.marks.remove(Mark::Bulk);
+            effect.marks.add(Mark::CountUnknown);
+            effect.amount = None;
+        }
+    }
+
+    /// Something inside a directory is meant, so the directory that is named is not itself the target.
+    pub fn only_inside(&mut self) {
+        for effect in &mut self.0 {
+            effect.marks.remove(Mark::ProjectRoot);
+            if effect.scope == Scope::Project {
+                effect.scope = Scope::Directory;
+            }
+        }
+    }
+}
+
+/// So many bytes of a file are read.
+pub(super) fn hand_over(effect: &mut Effect, bytes: u64) {
+    if bytes == 0 {
+        return;
+    }
+    let read = Amount { files: 1, bytes, at_least: false };
+    effect.amount = Some(read);
+    if crate::limits::is_large_read(read, &crate::policy::Thresholds::default()) {
+        effect.marks.add(Mark::LargeRead);
+    }
+}

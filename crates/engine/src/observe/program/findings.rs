@@ -1,0 +1,213 @@
+//! What a grammar reads out of the words of an invocation, in order: the grammar says it, [`carry_out`] does it.
+
+use doorward_vocabulary::{Degree, FlowKind, Marks, Operation};
+
+use super::Invocation;
+use super::roles::{flag_values, helper_program, operands, reads, role, shell_code, writes};
+use crate::effect::{Effect, Target};
+use crate::knowledge::schema::{Does, Role};
+use crate::observe::caused::Caused;
+use crate::observe::connect::Exchange;
+use crate::observe::shell::code::runs_data;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::touch::Touch;
+use crate::world::World;
+
+/// What some findings cause goes through this before it is written down.
+type Seal = Box<dyn FnOnce(&mut Caused, &dyn World)>;
+
+/// Findings in the order in which they happen. A function that returns them has touched neither the sheet nor the shell.
+#[must_use = "findings that are not carried out are lost"]
+#[derive(Default)]
+pub struct Findings(Vec<Finding>);
+
+enum Finding {
+    Doubt(Degree, String),
+    Effect(Effect, Marks),
+    Unknown(Operation, Marks),
+    SecretSent,
+    Connect(Field, Exchange),
+    Touch(Touch, Field),
+    Read(Touch, Field),
+    Write(Touch, Field),
+    Role(Field, Role),
+    FlagValues,
+    Operands,
+    Helper(Field),
+    Code(Field),
+    InputRun,
+    Fetched,
+    SecretPrinted,
+    In(Option<String>, Findings),
+    Sealed(Findings, Seal),
+}
+
+impl Findings {
+    /// Nothing but a doubt.
+    pub fn doubtful(degree: Degree, because: impl Into<String>) -> Findings {
+        Findings(vec![Finding::Doubt(degree, because.into())])
+    }
+
+    /// Something cannot be followed.
+    pub fn doubt(&mut self, degree: Degree, because: impl Into<String>) {
+        self.0.push(Finding::Doubt(degree, because.into()));
+    }
+
+    /// An effect on something that is not a file.
+    pub fn resource(&mut self, does: &Does, name: impl Into<String>, invocation: &Invocation) {
+        self.effect(on_resource(does, name, invocation));
+    }
+
+    /// An effect on something that is not known.
+    pub fn unknown(&mut self, operation: Operation, marks: Marks) {
+        self.0.push(Finding::Unknown(operation, marks));
+    }
+
+    /// Secret data reaches the network.
+    pub fn send_secret(&mut self) {
+        self.0.push(Finding::SecretSent);
+    }
+
+    /// An effect that is known by itself.
+    pub fn effect(&mut self, effect: Effect) {
+        self.marked_effect(effect, Marks::default());
+    }
+
+    /// The same with marks that do not count when it is compared with the effect before it.
+    pub fn marked_effect(&mut self, effect: Effect, marks: Marks) {
+        self.0.push(Finding::Effect(effect, marks));
+    }
+
+    /// Something is exchanged with a host.
+    pub fn connect(&mut self, host: Field, exchange: Exchange) {
+        self.0.push(Finding::Connect(host, exchange));
+    }
+
+    /// Something happens to a file, and nothing of it comes out again.
+    pub fn touch(&mut self, touch: Touch, field: Field) {
+        self.0.push(Finding::Touch(touch, field));
+    }
+
+    /// A file is read, and its content may come out again.
+    pub fn read(&mut self, touch: Touch, field: Field) {
+        self.0.push(Finding::Read(touch, field));
+    }
+
+    /// A file is written with what comes in or was read.
+    pub fn write(&mut self, touch: Touch, field: Field) {
+        self.0.push(Finding::Write(touch, field));
+    }
+
+    /// A word has a role that the tables do not say.
+    pub fn role(&mut self, field: Field, role: Role) {
+        self.0.push(Finding::Role(field, role));
+    }
+
+    /// The values of the flags do what the tables say.
+    pub fn flag_values(&mut self) {
+        self.0.push(Finding::FlagValues);
+    }
+
+    /// The operands do what the tables say.
+    pub fn operands(&mut self) {
+        self.0.push(Finding::Operands);
+    }
+
+    /// A program is started with arguments and input that cannot be seen.
+    pub fn start(&mut self, program: Field) {
+        self.0.push(Finding::Helper(program));
+    }
+
+    /// A text is run by a shell.
+    pub fn run_text(&mut self, text: Field) {
+        self.0.push(Finding::Code(text));
+    }
+
+    /// What comes out came from another machine.
+    pub fn fetch(&mut self) {
+        self.0.push(Finding::Fetched);
+    }
+
+    /// What comes in is run.
+    pub fn run_input(&mut self) {
+        self.0.push(Finding::InputRun);
+    }
+
+    /// What comes out may hold secrets.
+    pub fn print_secret(&mut self) {
+        self.0.push(Finding::SecretPrinted);
+    }
+
+    /// These hold for another directory.
+    pub fn within(&mut self, directory: Option<String>, findings: Findings) {
+        self.0.push(Finding::In(directory, findings));
+    }
+
+    /// What these cause is changed before it is written down.
+    pub fn sealed(&mut self, findings: Findings, seal: impl FnOnce(&mut Caused, &dyn World) + 'static) {
+        self.0.push(Finding::Sealed(findings, Box::new(seal)));
+    }
+
+    pub fn extend(&mut self, findings: Findings) {
+        self.0.extend(findings.0);
+    }
+}
+
+/// Does what was found, in order.
+pub fn carry_out(runner: &mut Runner<'_, '_>, findings: Findings, invocation: &mut Invocation, state: &mut State<'_>) {
+    for finding in findings.0 {
+        carry_out_one(runner, finding, invocation, state);
+    }
+}
+
+fn carry_out_one(runner: &mut Runner<'_, '_>, finding: Finding, invocation: &mut Invocation, state: &mut State<'_>) {
+    match finding {
+        Finding::Doubt(degree, because) => runner.out.lower(degree, because),
+        Finding::Effect(effect, marks) => runner.out.marked_effect(effect, marks),
+        Finding::Unknown(operation, marks) => runner.out.unknown(operation, &invocation.by, marks),
+        Finding::SecretSent => {
+            runner.out.flow(FlowKind::SecretToNetwork, invocation.by.part, invocation.by.part);
+        }
+        Finding::Connect(host, exchange) => runner.out.connect_host(&host, exchange, &invocation.by),
+        Finding::Touch(touch, field) => {
+            runner.out.touch(touch, &field, invocation.cwd.as_deref(), &invocation.by);
+        }
+        Finding::Read(touch, field) => reads(runner.out, touch, &field, invocation, state),
+        Finding::Write(touch, field) => writes(runner.out, touch, &field, invocation, state),
+        Finding::Role(field, part) => role(runner, &field, part, invocation, state),
+        Finding::FlagValues => flag_values(runner, invocation, state),
+        Finding::Operands => operands(runner, invocation, state),
+        Finding::Helper(program) => helper_program(runner, &program, invocation, state),
+        Finding::Code(text) => shell_code(runner, &text, invocation, state),
+        Finding::Fetched => invocation.output.origin.download = true,
+        Finding::InputRun => {
+            runs_data(runner.out, invocation.input.origin.and(invocation.output.origin), &invocation.by);
+        }
+        Finding::SecretPrinted => invocation.output.origin.secret = true,
+        Finding::In(directory, findings) => {
+            let outer = std::mem::replace(&mut invocation.cwd, directory);
+            carry_out(runner, findings, invocation, state);
+            invocation.cwd = outer;
+        }
+        Finding::Sealed(findings, seal) => {
+            let ((), mut caused) = runner.collect(|runner| carry_out(runner, findings, invocation, state));
+            seal(&mut caused, runner.out.world);
+            runner.out.write(caused);
+        }
+    }
+}
+
+/// An effect on something that is not a file.
+pub fn on_resource(does: &Does, name: impl Into<String>, invocation: &Invocation) -> Effect {
+    let mut effect = Effect::new(does.operation, Target::Resource(name.into()));
+    effect.scope = does.scope;
+    effect.reversibility = does.reversibility;
+    effect.reach = does.reach;
+    effect.sensitivity = does.sensitivity;
+    effect.marks = does.marks;
+    effect.by.clone_from(&invocation.by.name);
+    effect.part = invocation.by.part;
+    effect
+}

@@ -1,0 +1,208 @@
+//! One invocation of a known program, from its words to what comes out.
+
+use doorward_vocabulary::{Marks, Operation};
+
+use super::conditions::{asks_a_subcommand, asks_anything};
+use super::findings::{Findings, carry_out};
+use super::naming::shown_name;
+use super::reading::{assign_roles, directory_flags, unknown_words};
+use super::stated::{effects_of, note_downloads};
+use super::{Invocation, args, listing, notes, tokens};
+use crate::knowledge::schema::{Does, Entry, Role};
+use crate::observe::links::follows;
+use crate::observe::observer::{By, Observer};
+use crate::observe::program::arriving::note_arrivals;
+use crate::observe::program::grammar::echo::listed;
+use crate::observe::program::grammar::git_extra::git_extra_named;
+use crate::observe::program::grammar::git_remote::gh_fetches;
+use crate::observe::program::grammar::grammar;
+use crate::observe::program::grammar::prepare::prepare;
+use crate::observe::program::identity::program_named;
+use crate::observe::program::notes::{
+    hunted_secrets, made_by_mktemp, note_guard, note_links, picked_secrets, telling_arguments,
+};
+use crate::observe::program::patches::note_patches;
+use crate::observe::program::reached::reaching_values;
+use crate::observe::program::roles::{flag_values, operands};
+use crate::observe::program::sinks::displaced_sinks;
+use crate::observe::program::switches::note_switches;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::{Origin, Shape, Stream};
+use crate::world::World;
+
+/// Judges a known program with its words.
+pub fn invoke<'a>(
+    runner: &mut Runner<'_, '_>,
+    entry: Entry,
+    words: &[Field],
+    state: &mut State<'a>,
+    input: Stream,
+    by: By,
+) -> Stream {
+    if let Some(extra) = git_extra_named(runner.out, &entry, words, state) {
+        return program_named(runner, &extra, words.get(1..).unwrap_or_default(), state, input, by.part);
+    }
+    let prepared = prepare(runner.out, &entry, words, state);
+    let args = args::read(entry, prepared.as_deref().unwrap_or(words), runner.out.knowledge);
+    let name = by.name.clone();
+    let mut invocation = Invocation {
+        by: By { name: shown_name(&name, &args), part: by.part },
+        does: args.entry().map(|entry| entry.does.clone()).unwrap_or_default(),
+        roles: Vec::new(),
+        output: Stream::unknown(Origin::default()),
+        cwd: state.cwd.as_deref().map(str::to_owned),
+        passes_input: true,
+        environment: Vec::new(),
+        stored: Vec::new(),
+        work_tree: None,
+        task: None,
+        done: false,
+        input,
+        args,
+    };
+    if is_information(&invocation) {
+        if asks_anything(&invocation.args) {
+            invocation.args.unknown_sub = None;
+        }
+        let found = unknown_words(&invocation);
+        carry_out(runner, found, &mut invocation, state);
+        return Stream::unknown(Origin::default());
+    }
+    let ((), mut caused) = runner.collect(|runner| act(runner, &mut invocation, state));
+    note_guard(&mut caused, &invocation);
+    note_switches(runner.out, &mut caused, &invocation);
+    note_downloads(runner.out, &invocation, state);
+    note_arrivals(runner.out, &caused, &invocation);
+    runner.out.write(caused);
+    if let Some(shape) = listing::shape(&invocation, runner.out.world) {
+        invocation.output.shape = shape;
+    }
+    if tokens::prints_a_token(&invocation) {
+        invocation.output.shape = Shape::Token;
+    }
+    finish(runner.out, invocation)
+}
+
+/// Everything that the words of an invocation make happen.
+fn act(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    runner.depth += 1;
+    act_by_tables(runner, invocation, state);
+    runner.depth -= 1;
+    let found = beyond_the_tables(runner.out.world, invocation);
+    carry_out(runner, found, invocation, state);
+    gh_fetches(runner.out, invocation, state);
+    note_patches(runner.out, invocation, state);
+}
+
+/// What the tables and the grammar of the program say.
+fn act_by_tables(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    assign_roles(runner.out, invocation);
+    directory_flags(runner.out, invocation);
+    let outer = std::mem::replace(&mut runner.out.follows, follows(invocation));
+    grammar(runner, invocation, state);
+    let mut found = unknown_words(invocation);
+    found.extend(reaching_values(runner.out.world, invocation));
+    carry_out(runner, found, invocation, state);
+    if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
+        invocation.output.text = made_by_mktemp(runner.out, invocation, state);
+    }
+    if !invocation.done {
+        flag_values(runner, invocation, state);
+        words(runner, invocation, state);
+        effects_of(runner, invocation, state);
+    }
+    runner.out.follows = outer;
+}
+
+/// What an invocation does that no table says.
+fn beyond_the_tables(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = hunted_secrets(invocation);
+    found.extend(picked_secrets(world, invocation));
+    found.extend(telling_arguments(world, invocation));
+    found.extend(displaced_sinks(world, invocation));
+    found
+}
+
+/// The operands, with the marks that flags give them.
+fn words(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let ((), mut caused) = runner.collect(|runner| {
+        operands(runner, invocation, state);
+        default_operand(runner, invocation, state);
+        note_links(runner.out, invocation);
+    });
+    let marks = flag_marks(invocation);
+    caused.mark(marks);
+    if !marks.is_empty() && invocation.does.is_empty() && caused.is_empty() {
+        invocation.does.push(Does { marks, ..Does::usual(Operation::Read) });
+    }
+    runner.out.write(caused);
+}
+
+/// `--help`, `--version`: nothing else happens.
+fn is_information(invocation: &Invocation) -> bool {
+    let args = &invocation.args;
+    args.given.iter().any(|given| given.changes.info)
+        && args.unknown.is_empty()
+        && args.given.iter().all(|given| given.value.is_none())
+        && (args.operands.is_empty() || asks_a_subcommand(args) || asks_anything(args))
+}
+
+/// Programs that work on the current directory if no path is named.
+fn default_operand(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    let Some(default) = invocation.args.entry().and_then(|entry| entry.default.clone()) else { return };
+    let is_path = |role: &Role| {
+        matches!(role, Role::Read | Role::Print | Role::ReadTree | Role::List | Role::Edit | Role::Create | Role::Write)
+    };
+    let wanted = default.given.is_empty() || default.given.iter().any(|flag| invocation.args.has(flag));
+    let unwanted = default.unless.iter().any(|flag| invocation.args.has(flag));
+    if wanted && !unwanted && !invocation.roles.iter().any(is_path) {
+        crate::observe::program::roles::role(
+            runner,
+            &Field::literal(".", doorward_shell::Span::default()),
+            default.role,
+            invocation,
+            state,
+        );
+    }
+}
+
+/// What comes out: what was read, what was passed through, and where it came from.
+fn finish(out: &mut Observer<'_>, invocation: Invocation) -> Stream {
+    let mut output = invocation.output;
+    let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
+    if invocation.passes_input {
+        output.origin = output.origin.and(invocation.input.origin);
+        if matches!(program.as_str(), "cat" | "tee") && invocation.args.given.is_empty() {
+            output.text = invocation.input.text;
+            output.files = invocation.input.files;
+        }
+    }
+    if program == "printf" {
+        output.text = notes::printed(&invocation.args.operands);
+        if let (Some("%s\\n"), None) = (invocation.args.operands.first().and_then(Field::known), &output.text) {
+            let words = invocation.args.operands.get(1..).unwrap_or_default();
+            output.shape = listed(out.world, words, invocation.cwd.as_deref());
+        }
+    }
+    output.origin.endless |= program == "yes";
+    output.origin.endless &=
+        !matches!(program.as_str(), "head" | "dd" | "timeout" | "wc" | "grep" | "sha256sum" | "md5sum");
+    if program == "date" {
+        let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
+        output.origin = values.fold(output.origin, |all, value| all.and(value.origin));
+    }
+    for field in &invocation.args.operands {
+        output.origin = output.origin.and(field.origin);
+    }
+    out.prints_lists |= matches!(output.shape, Shape::ProjectPaths | Shape::ProjectNames);
+    output
+}
+
+pub fn flag_marks(invocation: &Invocation) -> Marks {
+    invocation.args.given.iter().fold(Marks::default(), |mut all, given| {
+        all.union(given.changes.marks);
+        all
+    })
+}

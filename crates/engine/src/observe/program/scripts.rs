@@ -1,0 +1,153 @@
+//! Script files that a program is told to run or load: judged by their text, or by where they come from.
+
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+
+use super::Invocation;
+use super::recipe::{How, executes_file, is_changed, is_own_setting, not_as_trusted, project_program, run_file};
+use crate::knowledge::schema::Role;
+use crate::observe::code;
+use crate::observe::observer::By;
+use crate::observe::program::builds::builds_directory;
+use crate::observe::program::tasks::console_input;
+use crate::observe::shell::field::Field;
+use crate::observe::shell::run::Runner;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Stream;
+use crate::observe::through::sources::changed_imports;
+use crate::path;
+use crate::world::{Kind, Tracking, World};
+
+/// A value that names a file with code in it.
+pub fn script_file(
+    runner: &mut Runner<'_, '_>,
+    field: &Field,
+    role: Role,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
+    let by = invocation.by.clone();
+    let sources = matches!(by.name.as_str(), "source" | ".");
+    let words = invocation.args.operands.get(1..).unwrap_or_default();
+    let outer = state.positional.clone();
+    if !sources || !words.is_empty() {
+        state.positional = positional(words);
+    }
+    run_script(runner, field, role, invocation, state, &by);
+    state.positional = outer;
+}
+
+fn run_script(
+    runner: &mut Runner<'_, '_>,
+    field: &Field,
+    role: Role,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+    by: &By,
+) {
+    let by = by.clone();
+    if let Some(Stream { text, .. }) = &field.process {
+        let stream = Stream { text: text.clone(), ..Stream::unknown(field.origin) };
+        runner.run_stream(&stream, state, &by);
+        return;
+    }
+    if matches!(field.text.as_str(), "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") {
+        let input = invocation.input.clone();
+        runner.run_stream(&input, state, &by);
+        return;
+    }
+    // `tests/test_a.py::test_b` names a test inside a file.
+    let file = field.exact().map(|text| text.split("::").next().unwrap_or(text));
+    let absolute = match (file, invocation.cwd.as_deref()) {
+        (Some(text), _) if text.starts_with('/') => Some(text.to_owned()),
+        (Some(text), Some(cwd)) => Some(path::join(cwd, text)),
+        (Some(_) | None, Some(_) | None) => None,
+    };
+    if field.text.contains("://") || (field.text.contains('@') && !field.text.starts_with(['/', '.'])) {
+        runner.out.lower(Degree::Opaque, format!("`{}`, fetched and run by `{}`", field.shown(), by.name));
+        runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
+        return;
+    }
+    let Some(absolute) = absolute else {
+        runner.out.lower(Degree::Opaque, format!("which file `{}` runs", by.name));
+        runner.out.unknown(Operation::Execute, &by, Marks::default());
+        return;
+    };
+    if role == Role::Script && builds_directory(runner.out, &absolute, invocation, state) {
+        return;
+    }
+    let resolved = path::resolve(&absolute, runner.out.world, path::Follow::Last);
+    if resolved.lost {
+        runner.out.lower(Degree::Opaque, format!("it is not known where the links of `{absolute}` end"));
+    }
+    // A file may be called like this, but where none is known to be it is more likely code that was taken for a name.
+    let is_there =
+        runner.out.world.look(&resolved.real).kind == Kind::File || state.written.contains_key(&resolved.real);
+    if !is_there && file.is_some_and(|text| text.contains(|sign: char| " (){};\"'$`|<>!\n".contains(sign))) {
+        runner.out.lower(Degree::Opaque, format!("whether `{}` is a file or code", field.shown()));
+        runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
+        return;
+    }
+    let real = loaded_as(runner.out.world, resolved.real, role, state);
+    if crate::place::classify(&real, runner.out.world).sensitivity > doorward_vocabulary::Sensitivity::None {
+        runner.out.touch_path(crate::observe::touch::Touch::Read, &real, &by, Marks::default());
+    }
+    let inside = runner.out.world.project().is_some_and(|project| path::under(&real, project));
+    let runs_project = invocation.does.iter().any(|does| does.operation == Operation::Execute);
+    if inside && role == Role::Config && runs_project && is_own_setting(runner.out.world, &real, state) {
+        // It is a part of the recipe that the tool follows anyway.
+        changed_imports(runner, &real, state);
+        return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
+    }
+    let input = Stream::unknown(Default::default());
+    if inside {
+        let words = invocation.args.operands.clone();
+        console_input(runner.out, path::name(&real), words.get(1..).unwrap_or_default(), &invocation.input, &by);
+        project_script(runner, &real, &words, role, state, &by);
+    } else if role == Role::Config && runner.out.world.tracking(&real) == Tracking::Outside {
+        runner.out.lower(Degree::Opaque, format!("the configuration `{}` given to `{}`", path::name(&real), by.name));
+        executes_file(runner.out, &real, &by, Marks::default().with(Mark::OutsideProject));
+    } else {
+        run_file(runner, &real, state, &input, &by, Mark::OutsideProject, How::Read);
+    }
+}
+
+/// `-r ./setup` loads `setup.js` or `setup.rb`: the file that was written or changed, if there is one.
+fn loaded_as(world: &dyn World, file: String, role: Role, state: &State<'_>) -> String {
+    const ENDINGS: &[&str] =
+        &[".js", ".mjs", ".cjs", ".ts", ".mts", ".json", ".rb", ".py", "/index.js", "/index.ts", "/__init__.py"];
+    if role != Role::Script || code::of_file(&file).is_some() || state.written.contains_key(&file) {
+        return file;
+    }
+    let mut candidates = ENDINGS.iter().map(|ending| format!("{file}{ending}"));
+    candidates.find(|candidate| is_changed(world, candidate, state)).unwrap_or(file)
+}
+
+fn project_script(
+    runner: &mut Runner<'_, '_>,
+    real: &str,
+    words: &[Field],
+    role: Role,
+    state: &mut State<'_>,
+    by: &By,
+) {
+    let input = &Stream::unknown(Default::default());
+    let tracked =
+        matches!(runner.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
+    if is_changed(runner.out.world, real, state) || !tracked {
+        if role == Role::ScriptSh || real.ends_with(".sh") || code::of_file(real).is_some() {
+            return run_file(runner, real, state, input, by, Mark::SessionFile, How::Read);
+        }
+        runner.out.lower(
+            Degree::Opaque,
+            format!("`{}`, {}", path::name(real), not_as_trusted(runner.out.world, real, state)),
+        );
+        return executes_file(runner.out, real, by, Marks::default().with(Mark::SessionFile));
+    }
+    project_program(runner, real, words, state, input, by, How::Read);
+}
+
+/// What `$1` and its kin are for a script that gets these words; not known if any of them is not.
+pub fn positional(words: &[Field]) -> Option<std::rc::Rc<Vec<String>>> {
+    let known: Option<Vec<String>> = words.iter().map(|word| word.exact().map(str::to_owned)).collect();
+    known.map(std::rc::Rc::new)
+}

@@ -1,0 +1,62 @@
+//! What a part of a script leaves behind for the rest of it: files, the state of git, and the state of the shell.
+
+use std::rc::Rc;
+
+use doorward_vocabulary::Operation;
+
+use super::state::{State, WrittenFile};
+use crate::effect::Effect;
+use crate::observe::observer::Observer;
+use crate::observe::stream::Origin;
+use crate::world::Kind;
+
+/// Files that a subshell wrote are there afterwards.
+pub fn keep_files<'a>(state: &mut State<'a>, inner: &State<'a>) {
+    if !Rc::ptr_eq(&state.written, &inner.written) {
+        state.written = Rc::clone(&inner.written);
+    }
+    if !Rc::ptr_eq(&state.git, &inner.git) {
+        state.git = Rc::clone(&inner.git);
+    }
+}
+
+/// Files that something wrote which runs at the same time: when, nobody knows.
+pub fn keep_uncertain<'a>(state: &mut State<'a>, inner: &State<'a>) {
+    if !Rc::ptr_eq(&state.git, &inner.git) {
+        Rc::make_mut(&mut state.git).lost();
+    }
+    if Rc::ptr_eq(&state.written, &inner.written) {
+        return;
+    }
+    let files = Rc::make_mut(&mut state.written);
+    for (path, file) in inner.written.iter() {
+        if files.get(path) != Some(file) {
+            files.insert(path.clone(), WrittenFile { content: None, ..*file });
+        }
+    }
+}
+
+/// Notes what a file holds from now on.
+pub fn store(out: &mut Observer<'_>, path: String, content: Option<String>, origin: Origin, state: &mut State<'_>) {
+    // What came from elsewhere stays so until somebody writes something that is seen.
+    let was_brought = state.written.get(&path).is_some_and(|earlier| earlier.origin.brought);
+    let origin = Origin { brought: origin.brought || (was_brought && content.is_none()), ..origin };
+    if origin.brought {
+        out.arrivals.push(path.clone());
+    }
+    let there = |path: &str| !matches!(out.world.look(path).kind, Kind::Missing | Kind::Unlisted);
+    let over = state.written.get(&path).map_or_else(|| there(&path), |earlier| earlier.over);
+    Rc::make_mut(&mut state.written).insert(path, WrittenFile { content, origin, over });
+}
+
+/// Files are changed: where they lie then matters.
+pub fn changes_files(effect: &Effect) -> bool {
+    matches!(effect.operation, Operation::Write | Operation::Delete)
+}
+
+/// A command whose files cannot be opened is not run, and the shell goes on as it was.
+pub fn unless_refused<'a>(before: Option<State<'a>>, state: &mut State<'a>) {
+    if let Some(before) = before.filter(|before| !state.equals(before)) {
+        *state = std::mem::replace(state, State::new(None)).join(&before);
+    }
+}

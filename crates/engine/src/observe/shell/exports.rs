@@ -1,0 +1,151 @@
+//! Variables that are set or enter the environment, and what that means for the programs that see them.
+
+use std::rc::Rc;
+
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Scope};
+
+use super::state::{State, Variable};
+use crate::effect::{Effect, Target};
+use crate::observe::names;
+use crate::observe::observer::Observer;
+use crate::observe::shell::evaluate::{evaluates, reads_as_number};
+use crate::observe::shell::zsh::note_tied;
+use crate::observe::stream::{Shape, Stream};
+use crate::world::World;
+
+/// Sets a variable and judges its name.
+pub fn assign(out: &mut Observer<'_>, name: &str, value: Stream, state: &mut State<'_>) {
+    note_tied(out, name, state);
+    if state.exports_all {
+        exported(out, name, &value, state, "whatever follows");
+    }
+    if names::is_poison(name) && !value_is_harmless(out.world, name, &value, state) {
+        poison(out, name, state);
+    }
+    if names::is_history(name) {
+        hides_history(out, name);
+    }
+    if state.stubborn.contains(name) {
+        evaluates(out, value.text.as_deref().unwrap_or_default(), state);
+        if value.text.is_none() && !value.shape.is_one_word() && state.numbers.contains(name) {
+            reads_as_number(out);
+        }
+    }
+    // The shell gives these other values by itself.
+    let own = matches!(name, "_" | "PWD" | "OLDPWD" | "RANDOM" | "SECONDS" | "LINENO" | "BASHPID" | "DIRSTACK");
+    let value = match (own || state.stubborn.contains(name), state.numbers.contains(name)) {
+        (_, true) => Stream { shape: Shape::Token, ..Stream::unknown(value.origin) },
+        (true, false) => Stream::unknown(value.origin),
+        (false, false) => value,
+    };
+    state.set(name, value);
+    // What the environment holds already stays in it.
+    if out.world.environment(name).is_some() {
+        state.export(name);
+    }
+    if state.variables.get(name).is_some_and(|variable| variable.exported) {
+        let value = state.variables.get(name).and_then(|variable| variable.value.text.clone());
+        note_skipped_checks(out, name, value.as_deref());
+    }
+}
+
+/// A variable enters the environment of programs.
+pub fn exported(out: &mut Observer<'_>, name: &str, value: &Stream, state: &mut State<'_>, program: &str) {
+    if names::is_poison(name) {
+        if !value_is_harmless(out.world, name, value, state) {
+            let ((), mut caused) = out.collect(|out| poison(out, name, state));
+            let names_check = value.text.as_ref().is_some_and(|text| text.to_ascii_lowercase().contains("sslverify"));
+            if name.starts_with("GIT_CONFIG") && names_check {
+                caused.mark(Marks::default().with(Mark::TlsWeakened));
+            }
+            out.write(caused);
+        }
+        return;
+    }
+    if names::is_history(name) {
+        return hides_history(out, name);
+    }
+    note_skipped_checks(out, name, value.text.as_deref());
+    let leads = names::leads_elsewhere(name, value.text.as_deref())
+        || value.text.as_deref().is_some_and(|text| super::paths::leads_out(text, state.cwd.as_deref(), out.world));
+    if !leads && (names::is_harmless(name, value.text.as_deref()) || program_listens(out, program, name)) {
+        return;
+    }
+    // A pattern that allows the program says nothing about this variable, so it stands beside the commands.
+    out.beside_commands(format!("{name}={}", value.text.as_deref().unwrap_or("…")));
+    out.lower(Degree::Unknown, format!("the variable `{name}` in the environment of `{program}`"));
+}
+
+fn program_listens(out: &Observer<'_>, program: &str, name: &str) -> bool {
+    out.knowledge.entry(program).is_some_and(|entry| entry.env.iter().any(|known| known == name))
+}
+
+fn value_is_harmless(world: &dyn World, name: &str, value: &Stream, state: &State<'_>) -> bool {
+    match &value.text {
+        Some(text) if name == "PATH" => super::paths::harmless_path_list(text, world),
+        Some(text) if name == "PYTHONPATH" => super::paths::source_roots(text, state.cwd.as_deref(), world),
+        Some(text) => {
+            names::is_harmless_value(name, text)
+                || (name == "TMPDIR" && world.scratch().iter().any(|directory| crate::path::under(text, directory)))
+                || (name == "HOME" && world.home() == Some(text.as_str()))
+        }
+        None => false,
+    }
+}
+
+/// What is typed from here on may not be written down.
+pub fn hides_history(out: &mut Observer<'_>, what: &str) {
+    let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("shell history: {what}")));
+    effect.scope = Scope::Project;
+    effect.reach = Reach::Workspace;
+    effect.reversibility = doorward_vocabulary::Reversibility::Rebuildable;
+    effect.marks = Marks::default().with(Mark::HistoryHidden);
+    effect.part = out.outer.unwrap_or_default();
+    out.effect(effect);
+}
+
+/// The variable makes checks pass without a look, in every program that this shell starts from now on.
+fn note_skipped_checks(out: &mut Observer<'_>, name: &str, value: Option<&str>) {
+    if !names::skips_checks(name, value) {
+        return;
+    }
+    let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
+    effect.scope = Scope::Project;
+    effect.reach = Reach::Workspace;
+    effect.reversibility = doorward_vocabulary::Reversibility::Rebuildable;
+    effect.marks = Marks::default().with(Mark::SkipsChecks);
+    effect.part = out.outer.unwrap_or_default();
+    out.effect(effect);
+}
+
+/// A variable that turns data into code was set.
+pub fn poison(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
+    state.poisoned = true;
+    state.path_changed |= name == "PATH";
+    let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
+    effect.scope = Scope::Project;
+    effect.reach = Reach::Machine;
+    effect.reversibility = doorward_vocabulary::Reversibility::Irreversible;
+    effect.marks = Marks::default().with(Mark::EnvironmentPoison);
+    if names::weakens_tls(name) {
+        effect.marks.add(Mark::TlsWeakened);
+    }
+    effect.part = out.outer.unwrap_or_default();
+    out.effect(effect);
+}
+
+pub fn export(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
+    let value = state.variables.get(name).map(|variable| variable.value.clone());
+    let value = value.unwrap_or_default();
+    if names::is_poison(name)
+        && !value_is_harmless(out.world, name, &value, state)
+        && state.variables.contains_key(name)
+    {
+        poison(out, name, state);
+    }
+    if state.variables.contains_key(name) {
+        note_skipped_checks(out, name, value.text.as_deref());
+    }
+    Rc::make_mut(&mut state.variables).entry(name.to_owned()).or_insert(Variable { value, exported: true }).exported =
+        true;
+}
