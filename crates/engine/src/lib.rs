@@ -82,6 +82,6 @@ pub use secret::redact;
 pub use taint::{Taint, contacts, left_by};
 pub use verdict::{Classes, Confidence, Judgement, Opinion};
 pub use world::{
-    Configured, Content, Git, History, Identity, Kind, Look, Machine, McpTrust, Memory, REBUILDABLE, Repositories,
-    SessionView, Settings, Shell, Stats, Tally, Tracking, World,
+    Configured, Content, Git, History, Identity, Kind, Listing, Look, Machine, McpTrust, Memory, REBUILDABLE,
+    Repositories, SessionView, Settings, Shell, Stats, Tally, Tracking, World,
 };

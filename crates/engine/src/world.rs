@@ -71,6 +71,14 @@ pub enum Kind {
     Unreadable,
 }
 
+/// What a directory holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    pub names: Vec<(String, Kind)>,
+    /// No name was left out that somebody who may read the directory would find.
+    pub is_whole: bool,
+}
+
 /// What git knows about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tracking {
@@ -264,6 +272,17 @@ pub trait Machine {
     fn tally(&self, path: &str) -> Tally;
     /// The names in a directory that a glob or a recipe search may want; `None` if not known.
     fn entries(&self, directory: &str) -> Option<Vec<String>>;
+    /// The names in a directory with their kinds, for walks that look at nothing else.
+    fn listing(&self, directory: &str) -> Listing {
+        let Some(names) = self.entries(directory) else {
+            return Listing { names: Vec::new(), is_whole: self.look(directory).kind != Kind::Directory };
+        };
+        let with_kind = |name: String| {
+            let kind = self.look(&crate::path::join(directory, &name)).kind;
+            (name, kind)
+        };
+        Listing { names: names.into_iter().map(with_kind).collect(), is_whole: true }
+    }
     /// Everything below a directory with its kind, links not followed; `None` if there is too much or some of it cannot be
     /// read.
     fn below(&self, _directory: &str) -> Option<Vec<(String, Kind)>> {

@@ -328,6 +328,114 @@ fn a_denied_file_that_git_does_not_track_is_in_no_difference() {
     assert_eq!(verdict("grep -rn KEY ."), "block");
 }
 
+/// What becomes of a command in a project whose `private` must not be read, with links into it and beside it.
+fn with_private(command: &str) -> (String, bool) {
+    let line = json!({
+        "id": 1, "tool": "bash", "input": { "command": command }, "cwd": "/home/dev/project",
+        "world": { "home": "/home/dev", "project": "/home/dev/project", "complete": true,
+                   "scratch": ["/tmp/agent-session"], "git": { "root": "/home/dev/project" },
+                   "files": { "private/plan.md": { "content": "x" }, "public/n.md": { "content": "x" },
+                              "docs/a.md": { "content": "x" }, "src/a.js": { "content": "x" } },
+                   "symlinks": { "docs/p": "../private", "docs/f": "../private/plan.md", "src/in": "../public",
+                                 "out/all": ".." } },
+        "config": { "permissions": { "deny": ["read(private/**)"] } },
+    });
+    let answer = Home::new().run(&["check", "--jsonl", "-"], line.to_string().as_bytes()).json();
+    let verdict = answer["verdict"].as_str().unwrap_or_default().to_owned();
+    let is_denied = verdict == "block" && answer["settled_by"] == "permission";
+    (verdict, is_denied)
+}
+
+#[test]
+fn a_denied_place_is_denied_in_loops_and_lists_too() {
+    for command in [
+        "for f in private/*; do cat $f; done",
+        "for f in */*.md; do cat $f; done",
+        "for f in docs/* private/*; do cat $f; done",
+        "for f in priv*/*; do head -3 \"$f\"; done",
+        "for d in p*; do cat $d/plan.md; done",
+        "for d in *; do for f in $d/*; do cat $f; done; done",
+        "x='private/*'; for f in $x; do cat $f; done",
+        "while read f; do cat \"$f\"; done < <(ls private/*)",
+        "ls */*.md | xargs head",
+        "git ls-files | xargs cat",
+        "git ls-files '*.md' | xargs grep -n x",
+        "rg --files | xargs cat",
+    ] {
+        assert!(with_private(command).1, "{command}");
+    }
+    for command in [
+        "for f in docs/*.md; do cat $f; done",
+        "for f in public/* src/*.js; do cat $f; done",
+        "for f in */*.js; do cat $f; done",
+        "for f in private/*; do echo $f; done",
+        "git ls-files src | xargs cat",
+        "git ls-files | xargs wc -l",
+        "rg --files",
+        "rg --files | head",
+        "rg --files src | xargs cat",
+    ] {
+        assert_eq!(with_private(command).0, "approve", "{command}");
+    }
+}
+
+#[test]
+fn a_denied_place_is_denied_under_another_name_too() {
+    for command in [
+        "mv private shown",
+        "git mv private shown",
+        "mv private/plan.md docs/",
+        "git mv private/plan.md docs/b.md",
+        "mv priv* shown",
+        "mv private{,2}",
+        "python3 -c \"import os; os.rename('private','shown')\"",
+        "ln private/plan.md docs/b.md",
+        "ln -s private shown",
+        "ln -s ../private docs/shown",
+        "ln -s ../private/plan.md docs/b.md",
+        "ln -s ../private docs",
+        "cd docs && ln -s ../private .",
+        "git worktree add /tmp/agent-session/w && cat /tmp/agent-session/w/private/plan.md",
+        "git bundle create /tmp/agent-session/x.bundle HEAD",
+        "git bundle create /tmp/agent-session/x.bundle --all",
+    ] {
+        assert!(with_private(command).1, "{command}");
+    }
+    for command in [
+        "mv public shown",
+        "git mv docs/a.md docs/b.md",
+        "ln -s ../public docs/shown",
+        "ln -s public shown",
+        "ln -s ../src/a.js docs/a.js",
+        "mv src/a.js docs/",
+        "git worktree add /tmp/agent-session/w && cat /tmp/agent-session/w/docs/a.md",
+    ] {
+        assert_eq!(with_private(command).0, "approve", "{command}");
+    }
+}
+
+#[test]
+fn a_denied_place_is_denied_through_links_that_a_tool_follows_too() {
+    for command in [
+        "grep -R x docs",
+        "grep -R x out",
+        "tar chf - docs",
+        "cp -rL docs /tmp/agent-session/d",
+        "rsync -aL docs/ /tmp/agent-session/d",
+        "zip -r /tmp/agent-session/x.zip docs",
+        "rg -L x docs",
+        "grep -rn x docs/p/",
+        "cat docs/f",
+    ] {
+        assert!(with_private(command).1, "{command}");
+    }
+    for command in
+        ["grep -r x docs", "grep -R x src", "tar cf - docs", "cp -rL src /tmp/agent-session/d", "rg -L x src"]
+    {
+        assert_eq!(with_private(command).0, "approve", "{command}");
+    }
+}
+
 #[test]
 fn an_allow_pattern_covers_words_and_not_what_the_shell_does_beside_them() {
     let check = |pattern: &str, command: &str| {

@@ -88,7 +88,7 @@ fn nothing_is_copied_for_a_call_that_another_one_makes_a_question() {
         let listed = home.run(&["snapshots", "list", "--json"], b"");
         serde_json::from_str::<serde_json::Value>(&listed.stdout).unwrap().as_array().unwrap().len()
     };
-    let project = std::path::PathBuf::from(home.project());
+    let project = home.project();
     for name in ["look.sh", "notes.txt", "more.txt"] {
         std::fs::write(project.join(name), "ls\n").unwrap();
     }

@@ -44,6 +44,8 @@ const TOLD: &[(&str, &[&str])] = &[
     ("pax", &["-L"]),
     ("find", &["-L", "-follow"]),
     ("docker", &["-L", "--follow-link"]),
+    ("du", &["-L", "--dereference"]),
+    ("tree", &["-l"]),
 ];
 
 /// Programs that do so unless one of these flags says otherwise.
@@ -64,7 +66,11 @@ pub fn follows(invocation: &Invocation) -> bool {
     let of = |table: &[(&str, &'static [&'static str])]| {
         table.iter().find(|(name, _)| *name == program).map(|(_, flags)| *flags)
     };
-    of(TOLD).is_some_and(|flags| invocation.args.has_any(flags))
+    let is_listed = program == "ls"
+        && invocation.args.has_any(&["-L", "--dereference"])
+        && invocation.args.has_any(&["-R", "--recursive"]);
+    is_listed
+        || of(TOLD).is_some_and(|flags| invocation.args.has_any(flags))
         || of(BY_THEMSELVES).is_some_and(|flags| !invocation.args.has_any(flags))
 }
 
@@ -98,6 +104,14 @@ impl Observer<'_> {
 
     /// The same for every link at and below a directory.
     pub fn links_met(&mut self, touch: Touch, base: &str, by: &By) -> bool {
+        if touch == Touch::List {
+            // Names alone: only those of a directory elsewhere are more than the link says.
+            let is_directory = |link: &String| {
+                self.world.look(&path::resolve(link, self.world, Follow::Last).real).kind == Kind::Directory
+            };
+            let links: Vec<String> = self.walk_links(base).found.into_iter().filter(is_directory).collect();
+            return self.touch_links(touch, &links, by);
+        }
         if !opens(touch) {
             return false;
         }
@@ -116,7 +130,10 @@ impl Observer<'_> {
         };
         let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/').to_owned();
         if self.listed.len() < MOST {
-            self.listed.push((path::lexical(base), pattern));
+            let base = path::lexical(base);
+            let before = self.carried_roots(&base).into_iter().map(|root| (root, pattern.clone())).collect::<Vec<_>>();
+            self.listed.push((base, pattern));
+            self.listed.extend(before);
         }
     }
 
@@ -175,13 +192,21 @@ impl Observer<'_> {
     }
 
     /// `$d/*` for every pattern that `$d` can stand for.
-    fn patterns_of(&self, field: &Field) -> Vec<(String, String)> {
+    pub(super) fn patterns_of(&self, field: &Field) -> Vec<(String, String)> {
         let Some(rest) = field.text.strip_prefix(UNKNOWN).filter(|rest| !rest.contains(UNKNOWN)) else {
             return Vec::new();
         };
         // A directory that was listed stands for whatever lies in it.
         let behind = |pattern: &str| if pattern.is_empty() { String::new() } else { format!("{pattern}{rest}") };
         self.listed.iter().map(|(directory, pattern)| (directory.clone(), behind(pattern))).collect()
+    }
+
+    /// What the names that were listed stand for; `None` if that is not known.
+    pub fn listed_places(&self) -> Option<Vec<String>> {
+        let places: Vec<Places> =
+            self.listed.iter().map(|(directory, pattern)| self.places_of(directory, pattern, MOST)).collect();
+        let is_known = !places.is_empty() && !self.prints_lists && places.iter().all(|places| places.is_whole);
+        is_known.then(|| places.into_iter().flat_map(|places| places.found).collect())
     }
 
     /// The same for a loop over what such a name matches.
@@ -219,7 +244,8 @@ impl Observer<'_> {
         for place in places {
             let directory = path::parent(place);
             let is_behind = *behind.entry(directory).or_insert_with(|| self.leads_out(directory));
-            if is_behind || (self.world.look(place).kind == Kind::Link && self.leads_out(place)) {
+            let is_link = !is_behind && self.world.look(place).kind == Kind::Link;
+            if is_behind || (is_link && (self.leads_out(place) || self.leads_to_ruled(place))) {
                 found.push(place.clone());
             }
         }
@@ -321,15 +347,21 @@ impl Observer<'_> {
             return Walk { found, is_whole: true };
         }
         let mut waiting = VecDeque::from([base.to_owned()]);
+        let mut is_whole = true;
         while let Some(directory) = waiting.pop_front() {
-            for name in self.world.entries(&directory).unwrap_or_default() {
+            let listing = self.world.listing(&directory);
+            is_whole &= listing.is_whole;
+            for (name, kind) in listing.names {
                 if self.looks_left() == 0 {
                     return Walk { found, is_whole: false };
                 }
                 self.looked += 1;
                 let place = path::join(&directory, &name);
-                match self.world.look(&place).kind {
-                    Kind::Link if self.leads_out(&place) => found.push(place),
+                match kind {
+                    Kind::Link if self.leads_out(&place) || (self.follows && self.leads_to_ruled(&place)) => {
+                        found.push(place);
+                    }
+                    Kind::Link if self.inner_links.len() < MOST => self.inner_links.push(place),
                     Kind::Directory | Kind::Unlisted if name != ".git" => waiting.push_back(place),
                     Kind::Link
                     | Kind::Directory
@@ -341,7 +373,7 @@ impl Observer<'_> {
                 }
             }
         }
-        Walk { found, is_whole: true }
+        Walk { found, is_whole }
     }
 
     /// Another name of a file that holds a secret.
@@ -402,6 +434,16 @@ impl Observer<'_> {
         let Some(names) = self.world.entries(base) else { return false };
         let is_link = |name: &String| self.world.look(&path::join(base, name)).kind == Kind::Link;
         let start = first.split(['*', '?', '[', '(']).next().unwrap_or_default();
-        names.iter().any(|name| name.starts_with(start) && is_link(name))
+        names.iter().any(|name| name.starts_with(start) && is_link(name)) || self.leads_through_deeper(base, pattern)
+    }
+
+    /// The same further down: `*/aws/*` goes through `l/aws`.
+    fn leads_through_deeper(&self, base: &str, pattern: &str) -> bool {
+        let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
+        (2..parts.len()).any(|depth| {
+            let above = parts.get(..depth).unwrap_or_default().join("/");
+            let places = self.places_of(base, &above, ENTRIES);
+            places.found.iter().any(|place| self.world.look(place).kind == Kind::Link)
+        })
     }
 }

@@ -2,6 +2,7 @@
 
 mod absent;
 mod arrivals;
+mod carried;
 mod code;
 mod connect;
 mod content;
@@ -20,6 +21,7 @@ mod program;
 mod redact;
 mod required;
 mod reversible;
+mod ruled;
 mod shell;
 mod skills;
 mod standing;

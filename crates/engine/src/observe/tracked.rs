@@ -128,6 +128,15 @@ impl Observer<'_> {
         u64::try_from(files.iter().take(LOOKED).filter(is_there).count() + rest).unwrap_or(u64::MAX)
     }
 
+    /// A few letters stand for files that git has as they are, and for nothing else.
+    pub(super) fn is_all_clean(&self, directory: &str, pattern: &str) -> bool {
+        let is_said = pattern.contains(|letter: char| letter.is_ascii_alphanumeric());
+        let is_clean = |hit: &String| self.world.tracking(hit) == Tracking::Clean;
+        is_said
+            && self.is_own_ground(directory)
+            && self.hits(directory, pattern).is_some_and(|hits| hits.len() <= MATCHED && hits.iter().all(is_clean))
+    }
+
     /// The files of a tree that git has and that are few enough to be judged one by one: each is what its own path says.
     pub(super) fn few_tracked(&self, touch: Touch, real: &str, effect: &Effect) -> Option<Vec<String>> {
         let is_meant = touch == Touch::DeleteTree

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{
-    AcceptedHistory, Arrival, Configured, Content, Git, GitWrite, History, Identity, Kind, Look, Machine, McpTrust,
-    Memory, Repositories, Rewrite, SessionView, Settings, Shell, Stats, Tally, Tracking,
+    AcceptedHistory, Arrival, Configured, Content, Git, GitWrite, History, Identity, Kind, Listing, Look, Machine,
+    McpTrust, Memory, Repositories, Rewrite, SessionView, Settings, Shell, Stats, Tally, Tracking,
 };
 
 use crate::machine::clock::now_ms;
@@ -330,6 +330,10 @@ impl Machine for DiskWorld {
 
     fn entries(&self, directory: &str) -> Option<Vec<String>> {
         if self.is_distant(directory) { None } else { files::entries(directory) }
+    }
+
+    fn listing(&self, directory: &str) -> Listing {
+        if self.is_distant(directory) { Listing::default() } else { files::listing(directory) }
     }
 
     fn below(&self, directory: &str) -> Option<Vec<(String, Kind)>> {

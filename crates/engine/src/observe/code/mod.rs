@@ -189,6 +189,7 @@ impl Runner<'_, '_> {
                     self.on(used, *at, role, code, state);
                 }
                 self.out.follows = outer;
+                self.note_carried_by(used, roles, code);
             }
             Some(Act::Open(path, mode)) => {
                 let role = opened_for(value_at(used, mode).or_else(|| used.named("mode")), used);
@@ -231,6 +232,18 @@ impl Runner<'_, '_> {
         }
         for field in values::fields(value, self.out.world.home()) {
             self.role(&field, role, code.invocation, state);
+        }
+    }
+
+    /// `os.rename`, `shutil.copytree`: what lay at the first path lies at the second.
+    fn note_carried_by(&mut self, used: &Use, roles: &[(At, Role)], code: &Code<'_>) {
+        let [(from, role @ (Role::Move | Role::ReadTree)), (to, _)] = roles else { return };
+        let fields = |at: At| {
+            let value = value_at(used, at).or_else(|| path_by_name(used, at));
+            value.map(|value| values::fields(value, self.out.world.home())).unwrap_or_default()
+        };
+        for (from, to) in fields(*from).into_iter().zip(fields(*to)) {
+            self.note_carried_fields(&from, &to, code.invocation.cwd.as_deref(), *role == Role::Move);
         }
     }
 

@@ -5,6 +5,7 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
 pub mod args;
 mod arriving;
 mod builds;
+pub mod carrying;
 mod conditions;
 mod containers;
 mod destination;

@@ -67,8 +67,9 @@ impl Runner<'_, '_> {
             })
     }
 
-    /// Links that this call makes: the world does not know them when later words lead through them.
+    /// Links and trees that this call makes: the world does not know them when later words lead through them.
     pub fn note_links(&mut self, invocation: &Invocation) {
+        self.note_carrying(invocation);
         let with_roles = || invocation.args.operands.iter().zip(&invocation.roles);
         let names: Vec<String> = with_roles()
             .filter(|(_, role)| **role == Role::LinkSource)
@@ -86,8 +87,18 @@ impl Runner<'_, '_> {
             places.push(".");
         }
         let Some(cwd) = invocation.cwd.as_deref() else { return };
+        let is_symbolic =
+            invocation.args.has_any(&["-s", "--symbolic"]) && !invocation.args.has_any(&["-r", "--relative"]);
+        let texts: Vec<&str> = with_roles()
+            .filter(|(source, role)| is_symbolic && **role == Role::LinkSource && !source.text.starts_with('/'))
+            .filter_map(|(source, _)| source.known())
+            .collect();
         for place in places {
             let path = crate::path::lexical(&crate::path::join(cwd, place));
+            for text in &texts {
+                self.out.reads_ruled_from(&path, text, &invocation.by);
+                self.out.reads_ruled_from(crate::path::parent(&path), text, &invocation.by);
+            }
             self.out.links.extend(names.iter().map(|name| crate::path::join(&path, name)));
             let is_directory = place == "."
                 || place.ends_with('/')

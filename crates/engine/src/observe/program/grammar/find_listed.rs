@@ -4,8 +4,10 @@ use super::super::Invocation;
 use super::find::Expression;
 use super::find_hits::hits_among;
 use super::find_words::RUNNERS;
+use crate::observe::program::sweeps::Sweep;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
+use crate::observe::touch::Touch;
 use crate::observe::trees::{Search, Told};
 use crate::path;
 use crate::world::Kind;
@@ -14,14 +16,38 @@ impl Runner<'_, '_> {
     /// Keeps the search: whether its hits matter is looked up only when something reads them.
     pub(super) fn note_search(&mut self, expression: &Expression, invocation: &Invocation) {
         let Some(cwd) = invocation.cwd.clone() else { return };
+        self.note_carried_search(&expression.starts, &cwd, invocation);
         let search = Search { starts: expression.starts.clone(), tests: with_action(&expression.tests), cwd };
         self.out.searches.push(search);
+    }
+
+    /// A tree that this call put where it is searched now: the world knows it elsewhere, with whatever its links lead to.
+    fn note_carried_search(&mut self, starts: &[Field], cwd: &str, invocation: &Invocation) {
+        let starts = starts.iter().filter_map(Field::exact).map(|start| path::lexical(&path::join(cwd, start)));
+        let before: Vec<String> = starts.flat_map(|start| self.out.carried_roots(&start)).collect();
+        for root in before {
+            self.out.links_met(Touch::Read, &root, &invocation.by);
+            let starts = vec![Field::literal(root, doorward_shell::Span::default())];
+            self.out.searches.push(Search { starts, tests: Vec::new(), cwd: cwd.to_owned() });
+        }
     }
 
     /// Files among the hits of all searches of this call that must not be shown unasked.
     pub fn told_by_searches(&mut self) -> Vec<Told> {
         let searches = self.out.searches.clone();
         searches.iter().flat_map(|search| self.told_by(search)).collect()
+    }
+
+    /// A search for no name in particular, in a tree that was too large to be looked through.
+    pub fn note_cut_searches(&mut self, sweep: &Sweep) {
+        const NAMED: &[&str] = &["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"];
+        for search in self.out.searches.clone() {
+            let is_named = search.tests.iter().any(|test| NAMED.contains(&test.text.as_str()));
+            let starts = search.starts.iter().filter_map(Field::exact).filter(|_| !is_named);
+            for start in starts {
+                self.out.note_cut(&path::lexical(&path::join(&search.cwd, start)), sweep);
+            }
+        }
     }
 
     fn told_by(&mut self, search: &Search) -> Vec<Told> {

@@ -60,8 +60,9 @@ impl Runner<'_, '_> {
             self.git_searches(invocation);
         }
         let has_rules = !self.out.world.settings().file_patterns.is_empty();
-        let (Some(git), Some(cwd)) = (git.filter(|_| has_rules), invocation.cwd.as_deref()) else { return };
-        if !prints_contents(sub, git, &invocation.args) {
+        let is_whole = matches!(sub, "archive" | "grep" | "bundle create" | "ls-files");
+        let (Some(git), Some(cwd)) = (git.filter(|_| has_rules || is_whole), invocation.cwd.as_deref()) else { return };
+        if sub != "ls-files" && !prints_contents(sub, git, &invocation.args) {
             return;
         }
         let from = usize::from(sub == "grep" && !invocation.args.has_any(&["-e", "-f"]));
@@ -75,10 +76,16 @@ impl Runner<'_, '_> {
         // A path that is not known may be any.
         let texts = paths.iter().map(|(_, field)| field.known().unwrap_or(":/"));
         let specs = Pathspecs::read(texts, cwd, &git.root);
-        let told = self.out.ruled_in_index(&git.root, cwd);
+        let mut told = self.out.ruled_in_index(&git.root, cwd);
+        if is_whole {
+            told.extend(self.out.secrets_in_index(&git.root, cwd));
+        }
         let is_printed =
             |told: &Told| specs.mean(&told.path) && self.is_printed(sub, told, revisions.is_empty(), invocation);
         let told: Vec<Told> = told.into_iter().filter(is_printed).collect();
+        if sub == "ls-files" {
+            return self.out.told_listed.extend(told);
+        }
         let sweep = match sub {
             "grep" if revisions.is_empty() && !invocation.args.has("--cached") => search(&invocation.args),
             _ => Sweep::default(),
@@ -127,6 +134,7 @@ fn prints_contents(sub: &str, git: &Git, args: &Args) -> bool {
             !names_files && (!args.has_any(SUMMARY) || args.has_any(PATCH))
         }
         "range-diff" | "format-patch" | "fast-export" | "grep" => true,
+        "bundle create" => true,
         "archive" => !args.has_any(&["-l", "--list", "--remote"]),
         "cat-file" => {
             let is_listing = |field: &Field| {
