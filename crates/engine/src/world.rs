@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::AcceptedHistory;
-use crate::incoming::{Arrival, GitWrite, Rewrite};
+use crate::incoming::{Arrival, GitWrite, Rewrite, Shown};
 use crate::permissions::Pattern;
 
 /// Directories that builds make, whatever the language.
@@ -317,6 +317,10 @@ pub trait Repositories {
     }
     /// Which files a git command would write, and with what.
     fn rewrites(&self, write: &GitWrite) -> Rewrite;
+    /// The paths, as absolute ones, that differ in what is shown; `None` if that cannot be said.
+    fn changed_paths(&self, _directory: &str, _shown: &Shown) -> Option<Vec<String>> {
+        None
+    }
     /// The commits of `branch` since that one are only here, it is not the default branch, and the reflog keeps them;
     /// `HEAD` is the branch that is checked out. Where there are none, nothing is written again.
     fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool;

@@ -437,6 +437,67 @@ fn a_denied_place_is_denied_through_links_that_a_tool_follows_too() {
 }
 
 #[test]
+fn a_denied_file_is_in_a_difference_only_if_it_differs() {
+    let home = Home::new();
+    home.write(FILE, "[permissions]\ndeny = [\"read(private/**)\"]\n");
+    let git = |line: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", line]).current_dir(home.project()).env("HOME", home.path(""));
+        command.envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "me")));
+        command.envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "me@example.org")));
+        assert!(command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap().status.success(), "{line}");
+    };
+    let commit = |line: &str| git(&format!("{line} && git add -A && git commit -qm x"));
+    git("git checkout -q -b main");
+    commit("mkdir docs private && echo a > docs/a.md && echo a > private/plan.md");
+    commit("echo b > private/plan.md");
+    commit("echo b > docs/a.md");
+    git("git checkout -q -b x");
+    commit("echo c > docs/a.md");
+    let is_denied = |command: &str| {
+        let answer = home.run(&["check", "--json", command], b"").json();
+        answer["verdict"] == "block" && answer["settled_by"] == "permission"
+    };
+    for command in [
+        "git show",
+        "git show HEAD",
+        "git show HEAD~1",
+        "git log -p -1",
+        "git log -2 -p",
+        "git log -p -n 1 main",
+        "git diff HEAD~1",
+        "git diff HEAD",
+        "git diff main...HEAD",
+        "git diff main..x",
+        "git diff main x",
+        "git -C docs show",
+    ] {
+        assert!(!is_denied(command), "{command}");
+    }
+    for command in [
+        "git show HEAD~2",
+        "git show HEAD~3",
+        "git show HEAD HEAD~2",
+        "git log -p",
+        "git log -p -3",
+        "git log -p -1 HEAD~2",
+        "git log -p -1 --all",
+        "git log -p -1 -S plan",
+        "git diff HEAD~3",
+        "git diff HEAD~3 HEAD",
+        "git diff HEAD~3...HEAD",
+        "git diff -C --find-copies-harder HEAD~1",
+        "git show no-such-name",
+        "echo x > private/plan.md; git add -A; git commit -m x; git show",
+    ] {
+        assert!(is_denied(command), "{command}");
+    }
+    git("echo c > private/plan.md");
+    assert!(is_denied("git diff HEAD") && is_denied("git diff HEAD~1") && is_denied("git diff"));
+    assert!(!is_denied("git show") && !is_denied("git diff main...HEAD"));
+}
+
+#[test]
 fn an_allow_pattern_covers_words_and_not_what_the_shell_does_beside_them() {
     let check = |pattern: &str, command: &str| {
         let line = json!({

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{
     AcceptedHistory, Arrival, Configured, Content, Git, GitWrite, History, Identity, Kind, Listing, Look, Machine,
-    McpTrust, Memory, Repositories, Rewrite, SessionView, Settings, Shell, Stats, Tally, Tracking,
+    McpTrust, Memory, Repositories, Rewrite, SessionView, Settings, Shell, Shown, Stats, Tally, Tracking,
 };
 
 use crate::machine::clock::now_ms;
@@ -395,6 +395,10 @@ impl Repositories for DiskWorld {
 
     fn rewrites(&self, write: &GitWrite) -> Rewrite {
         self.find_rewrites(write)
+    }
+
+    fn changed_paths(&self, directory: &str, shown: &Shown) -> Option<Vec<String>> {
+        self.shown_paths(directory, shown)
     }
 
     fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool {

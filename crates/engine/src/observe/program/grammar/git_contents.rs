@@ -80,6 +80,10 @@ impl Runner<'_, '_> {
         if is_whole {
             told.extend(self.out.secrets_in_index(&git.root, cwd));
         }
+        let words: Vec<&Field> = revisions.iter().map(|(_, field)| *field).collect();
+        // Looked up only where it decides something.
+        let shown = if told.is_empty() { None } else { self.git_shown(sub, &words, invocation) };
+        told.retain(|told| shown.as_ref().is_none_or(|shown| self.is_among(shown, told)));
         let is_printed =
             |told: &Told| specs.mean(&told.path) && self.is_printed(sub, told, revisions.is_empty(), invocation);
         let told: Vec<Told> = told.into_iter().filter(is_printed).collect();
