@@ -27,12 +27,16 @@ pub struct Carried {
     pub source: Option<String>,
     /// The source is gone, so that what is lost at the new place is lost for good.
     pub is_moved: bool,
+    /// Both names are one file: what is written to one of them is in the other.
+    pub is_shared: bool,
 }
 
 /// Where something was before.
+#[derive(Clone)]
 struct Earlier {
     path: String,
     is_moved: bool,
+    is_shared: bool,
 }
 
 /// A path on its way through links.
@@ -121,7 +125,8 @@ impl Observer<'_> {
             if reads(touch) || (earlier.is_moved && deletes(touch)) || resolved.linked {
                 globs.push(path::join(&resolved.real, pattern));
             } else {
-                is_lost |= self.leads_through_link(&resolved.real, pattern);
+                // A search goes through no link that it meets, unless it is told to.
+                is_lost |= by.name != "find" && self.leads_through_link(&resolved.real, pattern);
             }
         }
         if is_lost {
@@ -134,6 +139,30 @@ impl Observer<'_> {
             let touched = globs.iter().map(|glob| observer.touch_glob(touch, glob, by).sensitive);
             touched.fold(false, |any, sensitive| any | sensitive)
         })
+    }
+
+    /// What is run from a tree that this call put there must not be a link to somewhere else.
+    pub fn note_carried_run(&mut self, absolute: &str) {
+        if self.carried.is_empty() {
+            return;
+        }
+        let led = self.leads_carried(absolute, Follow::Last);
+        let real = |path: &String| path::resolve(path, self.world, Follow::Last).real;
+        let earlier = self.earlier(&path::lexical(absolute)).into_iter().map(|earlier| earlier.path);
+        let sources: Vec<String> = earlier.filter(|path| self.world.look(path).kind != Kind::Missing).collect();
+        let is_inside = |path: &String| self.world.project().is_some_and(|project| path::under(&real(path), project));
+        let is_known = led.to.iter().chain(&sources).all(is_inside);
+        if !is_known || led.is_lost || self.is_of_unknown(absolute) {
+            self.lower(Degree::Opaque, format!("what `{absolute}` runs: this call put it there, and a link leads on"));
+        }
+    }
+
+    /// Where the world has a file that this call put somewhere else.
+    pub fn carried_file(&self, absolute: &str) -> Option<String> {
+        let lexical = path::lexical(absolute);
+        let is_absent = !self.carried.is_empty() && self.world.look(&lexical).kind == Kind::Missing;
+        let earlier = if is_absent { self.earlier(&lexical) } else { Vec::new() };
+        earlier.into_iter().map(|earlier| earlier.path).find(|path| self.world.look(path).kind == Kind::File)
     }
 
     /// Where the tree at or below this place was before.
@@ -157,7 +186,9 @@ impl Observer<'_> {
         let resolved = path::resolve(&earlier.path, self.world, touch.follow());
         let is_there = self.world.look(&resolved.real).kind != Kind::Missing;
         let is_linked = resolved.lost || resolved.real != resolved.lexical;
-        let is_lost = earlier.is_moved && (deletes(touch) || touch == Touch::Write);
+        let is_written = matches!(touch, Touch::Write | Touch::Append);
+        let is_lost =
+            (earlier.is_moved && (deletes(touch) || touch == Touch::Write)) || (earlier.is_shared && is_written);
         (is_there || resolved.lost) && (reads(touch) || is_lost || is_linked)
     }
 
@@ -187,9 +218,9 @@ impl Observer<'_> {
     }
 
     fn earlier_by(&self, path: &str, rest: impl for<'t> Fn(&'t str, &str) -> Option<&'t str>) -> Vec<Earlier> {
-        let mut found = vec![Earlier { path: path.to_owned(), is_moved: true }];
+        let mut found = vec![Earlier { path: path.to_owned(), is_moved: true, is_shared: false }];
         let mut at = 0;
-        while let Some((path, is_moved)) = found.get(at).map(|earlier| (earlier.path.clone(), earlier.is_moved)) {
+        while let Some(Earlier { path, is_moved, is_shared }) = found.get(at).cloned() {
             at += 1;
             for carried in &self.carried {
                 let Some((rest, source)) = rest(&path, &carried.place).zip(carried.source.as_deref()) else { continue };
@@ -199,7 +230,8 @@ impl Observer<'_> {
                 }
                 let path = format!("{}{rest}", source.trim_end_matches('/'));
                 if found.len() < EARLIER && !found.iter().any(|known| known.path == path) {
-                    found.push(Earlier { path, is_moved: is_moved && carried.is_moved });
+                    let is_shared = is_shared || carried.is_shared;
+                    found.push(Earlier { path, is_moved: is_moved && carried.is_moved, is_shared });
                 }
             }
         }

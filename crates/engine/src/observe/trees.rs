@@ -49,6 +49,8 @@ pub struct Search {
     pub starts: Vec<Field>,
     pub tests: Vec<Field>,
     pub cwd: String,
+    /// The tree was elsewhere before this call.
+    pub is_carried: bool,
 }
 
 /// What a walk met.

@@ -60,6 +60,7 @@ impl Runner<'_, '_> {
     fn note_copy(&mut self, program: &str, cwd: &str, invocation: &Invocation) {
         let flags = KEEPS_LINKS.iter().find(|(name, _)| *name == program).map(|(_, flags)| *flags);
         let keeps_links = flags.is_some_and(|flags| invocation.args.has_any(flags));
+        let is_shared = program == "cp" && invocation.args.has_any(&["-l", "--link"]);
         let is_source = |role: &Role| {
             *role == Role::Move || (keeps_links && matches!(role, Role::Read | Role::ReadTree | Role::RemotePath))
         };
@@ -71,6 +72,7 @@ impl Runner<'_, '_> {
             operands().filter(|(_, role)| is_place(role)).map(|(field, _)| field).chain(given).collect();
         let is_relative = invocation.args.has_any(&["--parents", "-R", "--relative"])
             && (program == "rsync" || invocation.args.has("--parents"));
+        let from = self.out.carried.len();
         for (source, role) in operands().filter(|(_, role)| is_source(role)) {
             for place in places.iter().filter_map(|place| place.exact()) {
                 let place = path::join(cwd, place);
@@ -80,6 +82,7 @@ impl Runner<'_, '_> {
                 }
             }
         }
+        self.out.carried.iter_mut().skip(from).for_each(|carried| carried.is_shared = is_shared);
     }
 
     /// One source, which may be a wildcard, and a place that is its new name or the directory around that.
@@ -92,7 +95,7 @@ impl Runner<'_, '_> {
             let hits = self.out.listed_places();
             match hits {
                 Some(hits) => hits.iter().for_each(|hit| self.carry_one(hit, &here, is_directory, is_moved)),
-                None => self.out.note_carried(Carried { place: here, source: None, is_moved }),
+                None => self.out.note_carried(Carried { place: here, source: None, is_moved, is_shared: false }),
             }
             return;
         };
@@ -118,7 +121,7 @@ impl Runner<'_, '_> {
     fn carry_to(&mut self, place: &str, source: Option<String>, is_moved: bool) {
         let world = self.out.world;
         let place = path::resolve(place, world, Follow::NotLast).real;
-        self.out.note_carried(Carried { place, source, is_moved });
+        self.out.note_carried(Carried { place, source, is_moved, is_shared: false });
     }
 
     fn note_archive(&mut self, program: &str, cwd: &str, invocation: &Invocation) {

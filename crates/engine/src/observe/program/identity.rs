@@ -47,6 +47,12 @@ impl Runner<'_, '_> {
             self.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
             return Stream::unknown(input.origin);
         }
+        let carried = state.cwd.as_deref().filter(|_| name.contains('/')).map(|cwd| crate::path::join(cwd, name));
+        let carried = carried.filter(|absolute| !state.written.contains_key(absolute)).and_then(|absolute| {
+            self.out.note_carried_run(&absolute);
+            self.out.carried_file(&absolute)
+        });
+        let name = carried.as_deref().unwrap_or(name);
         let identity = self.identity(name, state);
         let outer = std::mem::replace(&mut state.positional, super::recipe::positional(words));
         let known = self.judge_identity(identity, name, words, state, &input, &by);

@@ -344,6 +344,9 @@ impl Runner<'_, '_> {
             self.out.unknown(Operation::Execute, &by, Marks::default());
             return;
         };
+        self.out.note_carried_run(&absolute);
+        let absolute =
+            self.out.carried_file(&absolute).filter(|_| !state.written.contains_key(&absolute)).unwrap_or(absolute);
         if role == Role::Script && self.builds_directory(&absolute, invocation, state) {
             return;
         }

@@ -99,7 +99,7 @@ impl Runner<'_, '_> {
             let mut told = self.told_by_searches();
             told.extend(self.out.told_listed.iter().cloned());
             self.note_cut_searches(&sweep);
-            return self.out.touch_told(&told, &sweep, by);
+            return self.read_carried_links(by) | self.out.touch_told(&told, &sweep, by);
         }
         let inner_links = std::mem::take(&mut self.out.inner_links);
         let Some(sweep) = of_tree(touch, invocation) else { return false };

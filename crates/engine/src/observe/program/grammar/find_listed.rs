@@ -4,6 +4,7 @@ use super::super::Invocation;
 use super::find::Expression;
 use super::find_hits::hits_among;
 use super::find_words::RUNNERS;
+use crate::observe::observer::By;
 use crate::observe::program::sweeps::Sweep;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
@@ -16,20 +17,28 @@ impl Runner<'_, '_> {
     /// Keeps the search: whether its hits matter is looked up only when something reads them.
     pub(super) fn note_search(&mut self, expression: &Expression, invocation: &Invocation) {
         let Some(cwd) = invocation.cwd.clone() else { return };
-        self.note_carried_search(&expression.starts, &cwd, invocation);
-        let search = Search { starts: expression.starts.clone(), tests: with_action(&expression.tests), cwd };
+        self.note_carried_search(&expression.starts, &cwd);
+        let search =
+            Search { starts: expression.starts.clone(), tests: with_action(&expression.tests), cwd, is_carried: false };
         self.out.searches.push(search);
     }
 
     /// A tree that this call put where it is searched now: the world knows it elsewhere, with whatever its links lead to.
-    fn note_carried_search(&mut self, starts: &[Field], cwd: &str, invocation: &Invocation) {
+    fn note_carried_search(&mut self, starts: &[Field], cwd: &str) {
         let starts = starts.iter().filter_map(Field::exact).map(|start| path::lexical(&path::join(cwd, start)));
         let before: Vec<String> = starts.flat_map(|start| self.out.carried_roots(&start)).collect();
         for root in before {
-            self.out.links_met(Touch::Read, &root, &invocation.by);
             let starts = vec![Field::literal(root, doorward_shell::Span::default())];
-            self.out.searches.push(Search { starts, tests: Vec::new(), cwd: cwd.to_owned() });
+            self.out.searches.push(Search { starts, tests: Vec::new(), cwd: cwd.to_owned(), is_carried: true });
         }
+    }
+
+    /// Links in such trees are hits like others, and whoever reads the hits reads what they lead to.
+    pub fn read_carried_links(&mut self, by: &By) -> bool {
+        let starts =
+            self.out.searches.iter().filter(|search| search.is_carried).flat_map(|search| search.starts.clone());
+        let starts: Vec<Field> = starts.collect();
+        starts.iter().fold(false, |any, start| self.out.links_met(Touch::Read, &start.text, by) | any)
     }
 
     /// Files among the hits of all searches of this call that must not be shown unasked.
