@@ -37,6 +37,19 @@ pub struct GitWrite {
     pub into: Option<String>,
 }
 
+/// What a git command prints the changes of, by git's names for commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Each of these, against all of its parents.
+    Commits(Vec<String>),
+    /// The first so many commits of a line without merges.
+    Line(String, usize),
+    /// From one to the other.
+    Between(String, String),
+    /// From where both parted to the second one.
+    Since(String, String),
+}
+
 /// How the new content of a file stands to what a person trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {

@@ -70,7 +70,7 @@ pub use doorward_vocabulary::{
 };
 pub use effect::{Amount, Effect, Part, Target};
 pub use facts::{Counts, Directory, Facts, Flow, Intent, LeftRun};
-pub use incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
+pub use incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Shown, Standing};
 pub use intent::boundaries;
 pub use judge::{demanded_by, judge, judge_timed, verdict_without_retired};
 pub use knowledge::rule::{Rule, RuleFile, Stage};
@@ -89,6 +89,6 @@ pub use secret::redact;
 pub use taint::{Taint, contacts, left_by};
 pub use verdict::{Classes, Confidence, Judgement, Opinion};
 pub use world::{
-    AcceptedHistory, Configured, Content, Git, History, Identity, Kind, Look, Machine, McpTrust, Memory, REBUILDABLE,
-    Repositories, SessionView, Settings, Shell, Stats, Tally, Tracking, World,
+    AcceptedHistory, Configured, Content, Git, History, Identity, Kind, Listing, Look, Machine, McpTrust, Memory,
+    REBUILDABLE, Repositories, SessionView, Settings, Shell, Stats, Tally, Tracking, World,
 };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::incoming::{Arrival, GitWrite, Rewrite};
+use crate::incoming::{Arrival, GitWrite, Rewrite, Shown};
 use serde::{Deserialize, Serialize};
 
 use crate::permission_pattern::Pattern;
@@ -70,6 +70,14 @@ pub enum Kind {
     Unlisted,
     /// It could not be looked at.
     Unreadable,
+}
+
+/// What a directory holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    pub names: Vec<(String, Kind)>,
+    /// No name was left out that somebody who may read the directory would find.
+    pub is_whole: bool,
 }
 
 /// What git knows about a path.
@@ -285,6 +293,17 @@ pub trait Machine {
     fn tally(&self, path: &str) -> Tally;
     /// The names in a directory that a glob or a recipe search may want; `None` if not known.
     fn entries(&self, directory: &str) -> Option<Vec<String>>;
+    /// The names in a directory with their kinds, for walks that look at nothing else.
+    fn listing(&self, directory: &str) -> Listing {
+        let Some(names) = self.entries(directory) else {
+            return Listing { names: Vec::new(), is_whole: self.look(directory).kind != Kind::Directory };
+        };
+        let with_kind = |name: String| {
+            let kind = self.look(&crate::path::join(directory, &name)).kind;
+            (name, kind)
+        };
+        Listing { names: names.into_iter().map(with_kind).collect(), is_whole: true }
+    }
     /// Everything below a directory with its kind, links not followed; `None` if there is too much or some of it cannot be
     /// read.
     fn below(&self, _directory: &str) -> Option<Vec<(String, Kind)>> {
@@ -319,6 +338,10 @@ pub trait Repositories {
     }
     /// Which files a git command would write, and with what.
     fn rewrites(&self, write: &GitWrite) -> Rewrite;
+    /// The paths, as absolute ones, that differ in what is shown; `None` if that cannot be said.
+    fn changed_paths(&self, _directory: &str, _shown: &Shown) -> Option<Vec<String>> {
+        None
+    }
     /// The commits of `branch` since that one are only here, it is not the default branch, and the reflog keeps them;
     /// `HEAD` is the branch that is checked out. Where there are none, nothing is written again.
     fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool;

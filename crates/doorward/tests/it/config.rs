@@ -328,6 +328,175 @@ fn a_denied_file_that_git_does_not_track_is_in_no_difference() {
     assert_eq!(verdict("grep -rn KEY ."), "block");
 }
 
+/// What becomes of a command in a project whose `private` must not be read, with links into it and beside it.
+fn with_private(command: &str) -> (String, bool) {
+    let line = json!({
+        "id": 1, "tool": "bash", "input": { "command": command }, "cwd": "/home/dev/project",
+        "world": { "home": "/home/dev", "project": "/home/dev/project", "complete": true,
+                   "scratch": ["/tmp/agent-session"], "git": { "root": "/home/dev/project" },
+                   "files": { "private/plan.md": { "content": "x" }, "public/n.md": { "content": "x" },
+                              "docs/a.md": { "content": "x" }, "src/a.js": { "content": "x" } },
+                   "symlinks": { "docs/p": "../private", "docs/f": "../private/plan.md", "src/in": "../public",
+                                 "out/all": ".." } },
+        "config": { "permissions": { "deny": ["read(private/**)"] } },
+    });
+    let answer = Home::new().run(&["check", "--jsonl", "-"], line.to_string().as_bytes()).json();
+    let verdict = answer["verdict"].as_str().unwrap_or_default().to_owned();
+    let is_denied = verdict == "block" && answer["settled_by"] == "permission";
+    (verdict, is_denied)
+}
+
+#[test]
+fn a_denied_place_is_denied_in_loops_and_lists_too() {
+    for command in [
+        "for f in private/*; do cat $f; done",
+        "for f in */*.md; do cat $f; done",
+        "for f in docs/* private/*; do cat $f; done",
+        "for f in priv*/*; do head -3 \"$f\"; done",
+        "for d in p*; do cat $d/plan.md; done",
+        "for d in *; do for f in $d/*; do cat $f; done; done",
+        "x='private/*'; for f in $x; do cat $f; done",
+        "while read f; do cat \"$f\"; done < <(ls private/*)",
+        "ls */*.md | xargs head",
+        "git ls-files | xargs cat",
+        "git ls-files '*.md' | xargs grep -n x",
+        "rg --files | xargs cat",
+    ] {
+        assert!(with_private(command).1, "{command}");
+    }
+    for command in [
+        "for f in docs/*.md; do cat $f; done",
+        "for f in public/* src/*.js; do cat $f; done",
+        "for f in */*.js; do cat $f; done",
+        "for f in private/*; do echo $f; done",
+        "git ls-files src | xargs cat",
+        "git ls-files | xargs wc -l",
+        "rg --files",
+        "rg --files | head",
+        "rg --files src | xargs cat",
+    ] {
+        assert_eq!(with_private(command).0, "approve", "{command}");
+    }
+}
+
+#[test]
+fn a_denied_place_is_denied_under_another_name_too() {
+    for command in [
+        "mv private shown",
+        "git mv private shown",
+        "mv private/plan.md docs/",
+        "git mv private/plan.md docs/b.md",
+        "mv priv* shown",
+        "mv private{,2}",
+        "python3 -c \"import os; os.rename('private','shown')\"",
+        "ln private/plan.md docs/b.md",
+        "ln -s private shown",
+        "ln -s ../private docs/shown",
+        "ln -s ../private/plan.md docs/b.md",
+        "ln -s ../private docs",
+        "cd docs && ln -s ../private .",
+        "git worktree add /tmp/agent-session/w && cat /tmp/agent-session/w/private/plan.md",
+        "git bundle create /tmp/agent-session/x.bundle HEAD",
+        "git bundle create /tmp/agent-session/x.bundle --all",
+    ] {
+        assert!(with_private(command).1, "{command}");
+    }
+    for command in [
+        "mv public shown",
+        "git mv docs/a.md docs/b.md",
+        "ln -s ../public docs/shown",
+        "ln -s public shown",
+        "ln -s ../src/a.js docs/a.js",
+        "mv src/a.js docs/",
+        "git worktree add /tmp/agent-session/w && cat /tmp/agent-session/w/docs/a.md",
+    ] {
+        assert_eq!(with_private(command).0, "approve", "{command}");
+    }
+}
+
+#[test]
+fn a_denied_place_is_denied_through_links_that_a_tool_follows_too() {
+    for command in [
+        "grep -R x docs",
+        "grep -R x out",
+        "tar chf - docs",
+        "cp -rL docs /tmp/agent-session/d",
+        "rsync -aL docs/ /tmp/agent-session/d",
+        "zip -r /tmp/agent-session/x.zip docs",
+        "rg -L x docs",
+        "grep -rn x docs/p/",
+        "cat docs/f",
+    ] {
+        assert!(with_private(command).1, "{command}");
+    }
+    for command in
+        ["grep -r x docs", "grep -R x src", "tar cf - docs", "cp -rL src /tmp/agent-session/d", "rg -L x src"]
+    {
+        assert_eq!(with_private(command).0, "approve", "{command}");
+    }
+}
+
+#[test]
+fn a_denied_file_is_in_a_difference_only_if_it_differs() {
+    let home = Home::new();
+    home.write(FILE, "[permissions]\ndeny = [\"read(private/**)\"]\n");
+    let git = |line: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", line]).current_dir(home.project()).env("HOME", home.path(""));
+        command.envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "me")));
+        command.envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "me@example.org")));
+        assert!(command.env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap().status.success(), "{line}");
+    };
+    let commit = |line: &str| git(&format!("{line} && git add -A && git commit -qm x"));
+    git("git checkout -q -b main");
+    commit("mkdir docs private && echo a > docs/a.md && echo a > private/plan.md");
+    commit("echo b > private/plan.md");
+    commit("echo b > docs/a.md");
+    git("git checkout -q -b x");
+    commit("echo c > docs/a.md");
+    let is_denied = |command: &str| {
+        let answer = home.run(&["check", "--json", command], b"").json();
+        answer["verdict"] == "block" && answer["settled_by"] == "permission"
+    };
+    for command in [
+        "git show",
+        "git show HEAD",
+        "git show HEAD~1",
+        "git log -p -1",
+        "git log -2 -p",
+        "git log -p -n 1 main",
+        "git diff HEAD~1",
+        "git diff HEAD",
+        "git diff main...HEAD",
+        "git diff main..x",
+        "git diff main x",
+        "git -C docs show",
+    ] {
+        assert!(!is_denied(command), "{command}");
+    }
+    for command in [
+        "git show HEAD~2",
+        "git show HEAD~3",
+        "git show HEAD HEAD~2",
+        "git log -p",
+        "git log -p -3",
+        "git log -p -1 HEAD~2",
+        "git log -p -1 --all",
+        "git log -p -1 -S plan",
+        "git diff HEAD~3",
+        "git diff HEAD~3 HEAD",
+        "git diff HEAD~3...HEAD",
+        "git diff -C --find-copies-harder HEAD~1",
+        "git show no-such-name",
+        "echo x > private/plan.md; git add -A; git commit -m x; git show",
+    ] {
+        assert!(is_denied(command), "{command}");
+    }
+    git("echo c > private/plan.md");
+    assert!(is_denied("git diff HEAD") && is_denied("git diff HEAD~1") && is_denied("git diff"));
+    assert!(!is_denied("git show") && !is_denied("git diff main...HEAD"));
+}
+
 #[test]
 fn an_allow_pattern_covers_words_and_not_what_the_shell_does_beside_them() {
     let check = |pattern: &str, command: &str| {

@@ -1,5 +1,6 @@
 //! Links that nobody names: a pattern matches them, or a walk through a tree meets them.
 
+use super::ruled::leads_to_ruled;
 use std::collections::{BTreeMap, VecDeque};
 
 use doorward_vocabulary::{Degree, Marks, Sensitivity};
@@ -44,6 +45,8 @@ const TOLD: &[(&str, &[&str])] = &[
     ("pax", &["-L"]),
     ("find", &["-L", "-follow"]),
     ("docker", &["-L", "--follow-link"]),
+    ("du", &["-L", "--dereference"]),
+    ("tree", &["-l"]),
 ];
 
 /// Programs that do so unless one of these flags says otherwise.
@@ -64,7 +67,11 @@ pub fn follows(invocation: &Invocation) -> bool {
     let of = |table: &[(&str, &'static [&'static str])]| {
         table.iter().find(|(name, _)| *name == program).map(|(_, flags)| *flags)
     };
-    of(TOLD).is_some_and(|flags| invocation.args.has_any(flags))
+    let is_listed = program == "ls"
+        && invocation.args.has_any(&["-L", "--dereference"])
+        && invocation.args.has_any(&["-R", "--recursive"]);
+    is_listed
+        || of(TOLD).is_some_and(|flags| invocation.args.has_any(flags))
         || of(BY_THEMSELVES).is_some_and(|flags| !invocation.args.has_any(flags))
 }
 
@@ -98,6 +105,14 @@ impl Observer<'_> {
 
     /// The same for every link at and below a directory.
     pub fn links_met(&mut self, touch: Touch, base: &str, by: &By) -> bool {
+        if touch == Touch::List {
+            // Names alone: only those of a directory elsewhere are more than the link says.
+            let is_directory = |link: &String| {
+                self.world.look(&path::resolve(link, self.world, Follow::Last).real).kind == Kind::Directory
+            };
+            let links: Vec<String> = self.walk_links(base).found.into_iter().filter(is_directory).collect();
+            return self.touch_links(touch, &links, by);
+        }
         if !opens(touch) {
             return false;
         }
@@ -116,7 +131,10 @@ impl Observer<'_> {
         };
         let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/').to_owned();
         if self.listed.len() < MOST {
-            self.listed.push((path::lexical(base), pattern));
+            let base = path::lexical(base);
+            let before = self.carried_roots(&base).into_iter().map(|root| (root, pattern.clone())).collect::<Vec<_>>();
+            self.listed.push((base, pattern));
+            self.listed.extend(before);
         }
     }
 
@@ -175,13 +193,21 @@ impl Observer<'_> {
     }
 
     /// `$d/*` for every pattern that `$d` can stand for.
-    fn patterns_of(&self, field: &Field) -> Vec<(String, String)> {
+    pub(super) fn patterns_of(&self, field: &Field) -> Vec<(String, String)> {
         let Some(rest) = field.text.strip_prefix(UNKNOWN).filter(|rest| !rest.contains(UNKNOWN)) else {
             return Vec::new();
         };
         // A directory that was listed stands for whatever lies in it.
         let behind = |pattern: &str| if pattern.is_empty() { String::new() } else { format!("{pattern}{rest}") };
         self.listed.iter().map(|(directory, pattern)| (directory.clone(), behind(pattern))).collect()
+    }
+
+    /// What the names that were listed stand for; `None` if that is not known.
+    pub fn listed_places(&self) -> Option<Vec<String>> {
+        let places: Vec<Places> =
+            self.listed.iter().map(|(directory, pattern)| places_of(self.world, directory, pattern, MOST)).collect();
+        let is_known = !places.is_empty() && !self.prints_lists && places.iter().all(|places| places.is_whole);
+        is_known.then(|| places.into_iter().flat_map(|places| places.found).collect())
     }
 
     /// The same for a loop over what such a name matches.
@@ -220,7 +246,8 @@ fn leading_out(world: &dyn World, places: &[String]) -> Vec<String> {
     for place in places {
         let directory = path::parent(place);
         let is_behind = *behind.entry(directory).or_insert_with(|| leads_out(world, directory));
-        if is_behind || (world.look(place).kind == Kind::Link && leads_out(world, place)) {
+        let is_link = !is_behind && world.look(place).kind == Kind::Link;
+        if is_behind || (is_link && (leads_out(world, place) || leads_to_ruled(world, place))) {
             found.push(place.clone());
         }
     }
@@ -323,15 +350,23 @@ impl Observer<'_> {
             return Walk { found, is_whole: true };
         }
         let mut waiting = VecDeque::from([base.to_owned()]);
+        let mut is_whole = true;
         while let Some(directory) = waiting.pop_front() {
-            for name in self.world.entries(&directory).unwrap_or_default() {
+            let listing = self.world.listing(&directory);
+            is_whole &= listing.is_whole;
+            for (name, kind) in listing.names {
                 if self.looks_left() == 0 {
                     return Walk { found, is_whole: false };
                 }
                 self.looked += 1;
                 let place = path::join(&directory, &name);
-                match self.world.look(&place).kind {
-                    Kind::Link if leads_out(self.world, &place) => found.push(place),
+                match kind {
+                    Kind::Link
+                        if leads_out(self.world, &place) || (self.follows && leads_to_ruled(self.world, &place)) =>
+                    {
+                        found.push(place);
+                    }
+                    Kind::Link if self.inner_links.len() < MOST => self.inner_links.push(place),
                     Kind::Directory | Kind::Unlisted if name != ".git" => waiting.push_back(place),
                     Kind::Link
                     | Kind::Directory
@@ -343,7 +378,7 @@ impl Observer<'_> {
                 }
             }
         }
-        Walk { found, is_whole: true }
+        Walk { found, is_whole }
     }
 }
 
@@ -406,5 +441,15 @@ pub(super) fn leads_through_link(world: &dyn World, base: &str, pattern: &str) -
     let Some(names) = world.entries(base) else { return false };
     let is_link = |name: &String| world.look(&path::join(base, name)).kind == Kind::Link;
     let start = first.split(['*', '?', '[', '(']).next().unwrap_or_default();
-    names.iter().any(|name| name.starts_with(start) && is_link(name))
+    names.iter().any(|name| name.starts_with(start) && is_link(name)) || leads_through_deeper(world, base, pattern)
+}
+
+/// The same further down: `*/aws/*` goes through `l/aws`.
+fn leads_through_deeper(world: &dyn World, base: &str, pattern: &str) -> bool {
+    let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty()).collect();
+    (2..parts.len()).any(|depth| {
+        let above = parts.get(..depth).unwrap_or_default().join("/");
+        let places = places_of(world, base, &above, ENTRIES);
+        places.found.iter().any(|place| world.look(place).kind == Kind::Link)
+    })
 }

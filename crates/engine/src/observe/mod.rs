@@ -2,6 +2,7 @@
 
 mod absent;
 mod arrivals;
+mod carried;
 mod caused;
 mod code;
 mod connect;
@@ -22,6 +23,7 @@ mod program;
 mod redact;
 mod required;
 mod reversible;
+mod ruled;
 mod shell;
 mod skills;
 mod standing;

@@ -51,8 +51,18 @@ pub struct Observer<'w> {
     pub searches: Vec<super::trees::Search>,
     /// Trees that were looked through, with what is secret or ruled in them.
     pub told: Vec<(String, Rc<[super::trees::Told]>)>,
+    /// Where this call puts trees, and where they were.
+    pub carried: Vec<super::carried::Carried>,
+    /// What it packs.
+    pub packed: Vec<super::program::carrying::Packed>,
     /// Secrets and files of rules in trees that this call copies.
     pub copied: Vec<super::trees::Told>,
+    /// Trees that were too large to be looked through to their end.
+    pub cut: Vec<String>,
+    /// Links met on the way that stay in the project.
+    pub inner_links: Vec<String>,
+    /// Secrets and files of rules among the names that git or a search lists.
+    pub told_listed: Vec<super::trees::Told>,
     /// Some command prints a list of files that another one may read.
     pub prints_lists: bool,
     /// How many entries of directories were looked at for links.
@@ -144,7 +154,12 @@ impl<'w> Observer<'w> {
             listed: Vec::new(),
             searches: Vec::new(),
             told: Vec::new(),
+            carried: Vec::new(),
+            packed: Vec::new(),
             copied: Vec::new(),
+            cut: Vec::new(),
+            inner_links: Vec::new(),
+            told_listed: Vec::new(),
             prints_lists: false,
             looked: 0,
             matched: 0,

@@ -1,5 +1,6 @@
 //! One path, one operation: where it leads, what class of place it is, whether it can be had back.
 
+use super::tracked::is_all_clean;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope, Sensitivity};
 
 use super::caused::hand_over;
@@ -52,7 +53,7 @@ pub struct Touched {
 }
 
 impl Touch {
-    fn operation(self) -> Operation {
+    pub(super) fn operation(self) -> Operation {
         match self {
             Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => Operation::Read,
             Touch::Write
@@ -84,7 +85,7 @@ impl Touch {
         }
     }
 
-    fn is_tree(self) -> bool {
+    pub(super) fn is_tree(self) -> bool {
         matches!(self, Touch::ReadTree | Touch::DeleteTree | Touch::MetadataTree)
     }
 
@@ -105,7 +106,7 @@ impl Touch {
         }
     }
 
-    fn follow(self) -> Follow {
+    pub(super) fn follow(self) -> Follow {
         match self {
             Touch::Delete | Touch::DeleteTree | Touch::Move => Follow::NotLast,
             Touch::Read
@@ -208,6 +209,7 @@ impl Observer<'_> {
             Some(base) => {
                 let mut touched = self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown));
                 touched.sensitive |= self.links_listed(touch, &path::lexical(&base), by, field);
+                self.ruled_listed(touch, by, field);
                 touched
             }
             None => {
@@ -225,7 +227,7 @@ impl Observer<'_> {
     }
 
     /// A path with wildcards: judged as its fixed directory, and as the most sensitive name that it may match.
-    fn touch_glob(&mut self, touch: Touch, absolute: &str, by: &By) -> Touched {
+    pub(super) fn touch_matched(&mut self, touch: Touch, absolute: &str, by: &By) -> Touched {
         let at = absolute.find(['*', '?', '[', '(']).unwrap_or(absolute.len());
         let base = absolute
             .get(..at)
@@ -310,7 +312,8 @@ impl Observer<'_> {
         let is_edit = touch == Touch::Edit;
         let last = pattern.rsplit('/').next().unwrap_or_default();
         let is_tree = touch == Touch::DeleteTree && super::wild::is_narrow(last);
-        let is_deep = touch == Touch::Delete && last != pattern && super::wild::is_narrow(last);
+        let is_deep = touch == Touch::Delete
+            && (last != pattern && super::wild::is_narrow(last) || is_all_clean(self.world, directory, pattern));
         if (is_edit || is_tree || is_deep) && is_own_ground(self.world, directory) && self.is_still() {
             let is_file = |hit: &String| match self.world.look(hit).kind {
                 Kind::File => true,
@@ -341,8 +344,8 @@ impl Observer<'_> {
         touched
     }
 
-    /// Writes down what happens to an absolute path.
-    pub fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
+    /// Writes down what happens to an absolute path of the world.
+    pub(super) fn touch_here(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
         // A slash at the end leads through a link, as far as the program goes along.
         let follow = if absolute.ends_with('/') { Follow::Last } else { touch.follow() };
         let resolved = path::resolve(absolute, self.world, follow);
@@ -411,7 +414,10 @@ impl Observer<'_> {
         }
         self.effect(effect);
         self.touch_other_name(touch, &real, by);
-        let met = self.follows && matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
+        if touch == Touch::Move {
+            self.reads_ruled(&real, by);
+        }
+        let met = self.follows && matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload | Touch::List);
         let sensitive = sensitive | (met && self.links_met(touch, &real, by));
         Touched { path: Some(real), sensitive }
     }

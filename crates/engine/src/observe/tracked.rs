@@ -156,6 +156,16 @@ impl Loss {
     }
 }
 
+/// A few letters stand for files that git has as they are, and for nothing else.
+pub(super) fn is_all_clean(world: &dyn World, directory: &str, pattern: &str) -> bool {
+    let is_said = pattern.contains(|letter: char| letter.is_ascii_alphanumeric());
+    let is_clean = |hit: &String| world.tracking(hit) == Tracking::Clean;
+    is_said
+        && is_own_ground(world, directory)
+        && absent::hits(world, directory, pattern)
+            .is_some_and(|hits| hits.len() <= MATCHED && hits.iter().all(is_clean))
+}
+
 /// The path matches the parts of a pattern, or lies below what does if whole directories go.
 pub(super) fn fits(parts: &[&str], inner: &str, is_tree: bool) -> bool {
     let (name, rest) = inner.split_once('/').map_or((inner, None), |(name, rest)| (name, Some(rest)));

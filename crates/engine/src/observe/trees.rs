@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-use doorward_vocabulary::{Marks, Sensitivity};
+use doorward_vocabulary::{Degree, Marks, Sensitivity};
 
 use super::expanded::spellings;
 use super::observer::{By, Observer};
@@ -15,7 +15,10 @@ use crate::world::{Kind, REBUILDABLE, World};
 use crate::{path, place};
 
 /// Entries that are looked at below one directory. Breadth first, so that what lies near the top is always seen.
-const ENTRIES: usize = 4_000;
+const ENTRIES: usize = 50_000;
+
+/// So many entries cost as much as one step of a command.
+const ENTRIES_A_STEP: usize = 25;
 
 /// More files are not written down: a few say what the call shows.
 const TOLD: usize = 8;
@@ -45,19 +48,31 @@ pub struct Search {
     pub starts: Vec<Field>,
     pub tests: Vec<Field>,
     pub cwd: String,
+    /// The tree was elsewhere before this call.
+    pub is_carried: bool,
 }
 
 /// What a walk met.
 struct Walk {
     files: Vec<(String, Kind)>,
+    looked: usize,
     is_whole: bool,
+}
+
+impl Told {
+    pub fn is_ruled(&self) -> bool {
+        self.is_ruled
+    }
 }
 
 impl Observer<'_> {
     /// Reads by their own names those files below a directory which the sweep would show; yields whether a secret is among them.
     pub fn touch_told_below(&mut self, root: &str, sweep: &Sweep, by: &By) -> bool {
-        let told = self.told_below(root);
-        let shown: Vec<Told> = told.iter().filter(|told| sweep.reaches(root, &told.path)).cloned().collect();
+        let mut shown = self.reached_below(root, sweep);
+        self.note_cut(root, sweep);
+        for before in self.carried_roots(root) {
+            shown.extend(self.reached_below(&before, sweep));
+        }
         if sweep.copies() {
             self.copied.extend(shown.iter().cloned());
             return self.touch_told(&shown, sweep, by);
@@ -66,6 +81,18 @@ impl Observer<'_> {
         let copied = self.copied.iter().filter(|told| sweep.reaches(path::parent(&told.path), &told.path));
         let shown: Vec<Told> = copied.cloned().chain(shown).collect();
         self.touch_told(&shown, sweep, by)
+    }
+
+    /// What was not looked at may be a secret.
+    pub fn note_cut(&mut self, root: &str, sweep: &Sweep) {
+        if sweep.is_broad() && self.cut.iter().any(|cut| cut == root) {
+            self.lower(Degree::Unknown, "too many files to check for secrets");
+        }
+    }
+
+    pub fn reached_below(&mut self, root: &str, sweep: &Sweep) -> Vec<Told> {
+        let told = self.told_below(root);
+        told.iter().filter(|told| sweep.reaches(root, &told.path)).cloned().collect()
     }
 
     /// The same for files that are known already.
@@ -87,10 +114,29 @@ impl Observer<'_> {
         if let Some((_, told)) = self.told.iter().find(|(known, _)| known == root) {
             return told.clone();
         }
-        let told: Rc<[Told]> =
-            if is_walked(self.world, root) { look_through(self.world, root).into() } else { Rc::new([]) };
+        let told: Rc<[Told]> = if is_walked(self.world, root) { self.look_through(root).into() } else { Rc::new([]) };
         self.told.push((root.to_owned(), told.clone()));
         told
+    }
+
+    fn look_through(&mut self, root: &str) -> Vec<Told> {
+        let walk = walk(self.world, root);
+        self.spend(u32::try_from(walk.looked / ENTRIES_A_STEP).unwrap_or(u32::MAX));
+        if !walk.is_whole {
+            self.cut.push(root.to_owned());
+        }
+        found_in(self.world, root, walk)
+    }
+
+    /// Secrets that git tracks in this work tree; where there are too many files to say, those that lie in it.
+    pub fn secrets_in_index(&mut self, root: &str, cwd: &str) -> Vec<Told> {
+        let world = self.world;
+        let Some(files) = world.tracked_files(cwd, root) else {
+            return self.told_below(root).iter().filter(|told| told.is_secret).cloned().collect();
+        };
+        let mut plain = BTreeMap::new();
+        let secrets = files.into_iter().filter(|file| is_secret_file(world, file, &mut plain));
+        secrets.map(|path| Told { path, kind: Kind::File, is_secret: true, is_ruled: false }).collect()
     }
 }
 
@@ -126,8 +172,8 @@ fn is_walked(world: &dyn World, root: &str) -> bool {
     (is_below || is_temporary) && !is_home && matches!(world.look(root).kind, Kind::Directory | Kind::Unlisted)
 }
 
-fn look_through(world: &dyn World, root: &str) -> Vec<Told> {
-    let mut found: BTreeMap<String, Kind> = walk(world, root).files.into_iter().collect();
+fn found_in(world: &dyn World, root: &str, walk: Walk) -> Vec<Told> {
+    let mut found: BTreeMap<String, Kind> = walk.files.into_iter().collect();
     for rule in &world.settings().file_patterns {
         let start = rule.start(world.home(), world.project());
         if let Some(start) = start.filter(|start| start != root && path::under(start, root)) {
@@ -159,18 +205,26 @@ fn walk_ruled(world: &dyn World, start: &str, rule: &Pattern) -> Vec<(String, Ki
     }
 }
 
-/// Every file below, except in directories that are made again by builds or kept by git.
+/// Every file below that may be a secret or one of a rule, except in directories that are made again by builds or kept by git.
 fn walk(world: &dyn World, root: &str) -> Walk {
-    let mut files = Vec::new();
+    let (mut files, mut is_whole) = (Vec::new(), true);
     let (mut waiting, mut looked) = (VecDeque::from([root.to_owned()]), 0);
     while let Some(directory) = waiting.pop_front() {
-        for name in world.entries(&directory).unwrap_or_default() {
+        let listing = world.listing(&directory);
+        is_whole &= listing.is_whole;
+        // Most names need no closer look, which is what makes large trees cheap.
+        let mut is_plain = None;
+        let mut is_plain = || *is_plain.get_or_insert_with(|| self::is_plain(world, &directory));
+        for (name, kind) in listing.names {
             if looked == ENTRIES {
-                return Walk { files, is_whole: false };
+                return Walk { files, looked, is_whole: false };
             }
             looked += 1;
+            if kind == Kind::File && is_source(&name) && is_plain() {
+                continue;
+            }
             let place = path::join(&directory, &name);
-            match world.look(&place).kind {
+            match kind {
                 Kind::Directory if name == ".git" || REBUILDABLE.contains(&name.as_str()) => {}
                 Kind::Directory => waiting.push_back(place),
                 Kind::File => files.push((place, Kind::File)),
@@ -178,7 +232,16 @@ fn walk(world: &dyn World, root: &str) -> Walk {
             }
         }
     }
-    Walk { files, is_whole: true }
+    Walk { files, looked, is_whole }
+}
+
+/// No rule is about anything in the directory, and only names make a secret of what lies in it.
+fn is_plain(world: &dyn World, directory: &str) -> bool {
+    let (home, project) = (world.home(), world.project());
+    let starts = world.settings().file_patterns.iter().filter_map(|rule| rule.start(home, project));
+    let is_ruled = |start: String| path::under(directory, &start) || path::parent(&start) == directory;
+    let file = path::join(directory, "x.rs");
+    !starts.into_iter().any(is_ruled) && place::classify(&file, world).sensitivity == Sensitivity::None
 }
 
 /// `plain` keeps for each directory whether only names make a secret of what lies in it.
@@ -216,7 +279,7 @@ impl Observer<'_> {
     }
 }
 
-fn is_ruled(world: &dyn World, file: &str) -> bool {
+pub(super) fn is_ruled(world: &dyn World, file: &str) -> bool {
     let spellings = spellings(file, world.home(), world.project());
     let rules = &world.settings().file_patterns;
     rules.iter().any(|rule| spellings.iter().any(|spelling| rule.forbids_reading(spelling)))
@@ -231,7 +294,7 @@ fn is_shown(world: &dyn World, told: &Told, sweep: &Sweep) -> bool {
 }
 
 /// Hidden names and those that begin like the keys of SSH are secrets with any ending.
-fn is_source(name: &str) -> bool {
+pub(super) fn is_source(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     let is_odd = name.starts_with('.') || name.to_ascii_lowercase().starts_with("id_");
     name.is_ascii() && !is_odd && ending.is_some_and(|ending| SOURCES.contains(&ending))

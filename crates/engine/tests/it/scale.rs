@@ -100,3 +100,43 @@ fn in_a_large_project_loops_ask_only_where_a_link_may_lead_out() {
         assert_eq!(verdict(command, &inside), Verdict::AutoApprove, "{command}");
     }
 }
+
+/// A project with one directory of so many files, and an environment file in another one of as many directories.
+fn wide_project(files: usize, directories: usize) -> DescribedWorld {
+    let names = (0..files).map(|at| format!("many/f{at}.txt"));
+    let names = names.chain((0..directories).map(|at| format!("big/d{at}/f.txt"))).chain(["big/d7/.env".to_owned()]);
+    let file = serde_json::json!({ "content": "STRIPE=abc" });
+    let files: serde_json::Map<String, serde_json::Value> = names.map(|name| (name, file.clone())).collect();
+    let description = serde_json::json!({
+        "home": "/home/dev", "project": "/home/dev/project", "complete": true, "files": files,
+        "git": { "root": "/home/dev/project", "ignored": [".env"] },
+    });
+    DescribedWorld::new(serde_json::from_value(description).unwrap(), "/home/dev/project")
+}
+
+#[test]
+fn a_secret_among_thousands_of_files_is_found_and_a_tree_too_large_for_that_asks() {
+    let judged = |command: &str, world: &DescribedWorld| {
+        let facts = observe(&ToolCall::bash(command, "/home/dev/project"), world);
+        let said = facts.coverage.because.iter().any(|because| because.contains("too many files to check"));
+        (judge(&facts, &Policy::built_in()).verdict, said)
+    };
+    let found = wide_project(0, 1_500);
+    for command in
+        ["grep -rn STRIPE big", "grep -rh . big", "tar cf /tmp/q.tar big && tar xOf /tmp/q.tar", "rg -uu . big"]
+    {
+        assert_eq!(judged(command, &found), (Verdict::Confirm, false), "{command}");
+    }
+    for command in ["grep -rn useState big", "rg STRIPE big", "grep -rln STRIPE big", "grep -rn STRIPE big/d8"] {
+        assert_eq!(judged(command, &found), (Verdict::AutoApprove, false), "{command}");
+    }
+    let cut = wide_project(50_001, 8);
+    for command in ["grep -rn STRIPE many", "grep -rh . many", "tar cf /tmp/q.tar many", "cp -r many /tmp/q"] {
+        assert_eq!(judged(command, &cut), (Verdict::Confirm, true), "{command}");
+    }
+    for command in
+        ["rg STRIPE many", "git grep STRIPE -- many", "grep -rn --include=*.js STRIPE many", "grep -rc STRIPE many"]
+    {
+        assert_eq!(judged(command, &cut), (Verdict::AutoApprove, false), "{command}");
+    }
+}

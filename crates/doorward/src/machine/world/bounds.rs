@@ -9,6 +9,9 @@ pub const LOST: u64 = 200;
 /// Names in one directory.
 pub const NAMES: usize = 4_096;
 
+/// Names in one directory that a walk for names alone looks at.
+pub const LISTED: usize = 50_000;
+
 /// Bytes of a git index.
 pub const INDEX: u64 = 64 << 20;
 

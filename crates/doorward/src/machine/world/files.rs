@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use doorward_engine::{Content, Kind, Look, Stats, Tally, Tracking};
+use doorward_engine::{Content, Kind, Listing, Look, Stats, Tally, Tracking};
 
 use super::bounds;
 
@@ -122,6 +122,30 @@ pub fn entries(directory: &str) -> Option<Vec<String>> {
     Some(names)
 }
 
+/// The names in a directory with their kinds. One that cannot be read shows nothing to others either.
+pub fn listing(directory: &str) -> Listing {
+    let mut listing = Listing { names: Vec::new(), is_whole: true };
+    let Ok(entries) = std::fs::read_dir(directory) else { return listing };
+    for entry in entries {
+        let named = entry.ok().and_then(|entry| Some((entry.file_name().into_string().ok()?, kind_of(&entry)?)));
+        match named.filter(|_| listing.names.len() < bounds::LISTED) {
+            Some(named) => listing.names.push(named),
+            None => listing.is_whole = false,
+        }
+    }
+    listing.names.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+    listing
+}
+
+fn kind_of(entry: &std::fs::DirEntry) -> Option<Kind> {
+    Some(match entry.file_type().ok()? {
+        kind if kind.is_symlink() => Kind::Link,
+        kind if kind.is_dir() => Kind::Directory,
+        kind if kind.is_file() => Kind::File,
+        _ => Kind::Special,
+    })
+}
+
 /// Everything below a directory, without following links, unless there is too much or some of it can't be read.
 pub fn below(directory: &str) -> Option<Vec<(String, Kind)>> {
     let mut found = Vec::new();
@@ -133,12 +157,7 @@ pub fn below(directory: &str) -> Option<Vec<(String, Kind)>> {
             }
             let entry = entry.ok()?;
             let path = format!("{directory}/{}", entry.file_name().to_str()?);
-            let kind = match entry.file_type().ok()? {
-                kind if kind.is_symlink() => Kind::Link,
-                kind if kind.is_dir() => Kind::Directory,
-                kind if kind.is_file() => Kind::File,
-                _ => Kind::Special,
-            };
+            let kind = kind_of(&entry)?;
             if kind == Kind::Directory {
                 waiting.push(path.clone());
             }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use doorward_engine::{Arrival, GitWrite, Rewrite, Standing};
+use doorward_engine::{Arrival, GitWrite, Rewrite, Shown, Standing};
 
 use crate::machine::checked_read;
 use crate::machine::world::index::Known;
-use crate::machine::world::objects::Id;
+use crate::machine::world::objects::{Changed, Id};
 use crate::machine::world::repository::Repository;
 use crate::machine::world::rewrites::{Standings, Writer};
 use crate::machine::world::versions::{FILE, below};
@@ -148,6 +148,52 @@ impl DiskWorld {
             Some(rewritten.iter().all(|commit| own.contains(commit)))
         };
         known().unwrap_or(false)
+    }
+
+    /// The paths that differ in what a command shows.
+    pub(super) fn shown_paths(&self, directory: &str, shown: &Shown) -> Option<Vec<String>> {
+        let repository = self.repository(directory)?;
+        let objects = repository.objects().ok()?;
+        // There the parents of a commit are others than it says.
+        if ["shallow", "info/grafts"].iter().any(|name| repository.common().join(name).exists()) {
+            return None;
+        }
+        let commit = |name: &str| objects.resolve(name).ok();
+        // What has no parent is new as a whole.
+        let of_commit = |id: &Id| -> Option<Vec<Changed>> {
+            let parents = objects.parents(id).ok()?;
+            let from: Vec<Option<Id>> =
+                if parents.is_empty() { vec![None] } else { parents.into_iter().map(Some).collect() };
+            let changes: Option<Vec<_>> = from.into_iter().map(|from| objects.diff(from, *id).ok()).collect();
+            Some(changes?.concat())
+        };
+        let changes = match shown {
+            Shown::Commits(names) => {
+                let all: Option<Vec<_>> = names.iter().map(|name| of_commit(&commit(name)?)).collect();
+                all?.concat()
+            }
+            Shown::Line(name, count) => {
+                let (mut id, mut changes) = (commit(name)?, Vec::new());
+                for at in 1..=*count {
+                    changes.extend(of_commit(&id)?);
+                    id = match objects.parents(&id).ok()?.as_slice() {
+                        [] => break,
+                        [parent] => *parent,
+                        [_, _, ..] if at == *count => break,
+                        // Git goes on along both sides, by date.
+                        [_, _, ..] => return None,
+                    };
+                }
+                changes
+            }
+            Shown::Between(one, other) => objects.diff(Some(commit(one)?), commit(other)?).ok()?,
+            Shown::Since(one, other) => {
+                let (one, other) = (commit(one)?, commit(other)?);
+                let base = objects.merge_base(&one, &other, PARTED).ok()??;
+                objects.diff(Some(base), other).ok()?
+            }
+        };
+        Some(changes.into_iter().map(|changed| format!("{}/{}", repository.root(), changed.path)).collect())
     }
 
     /// A rebase of a private branch is in progress in the repository around a directory.

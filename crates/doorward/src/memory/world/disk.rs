@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{
-    AcceptedHistory, Arrival, Configured, Content, Git, GitWrite, History, Identity, Kind, Look, Machine, McpTrust,
-    Memory, Repositories, Rewrite, SessionView, Settings, Shell, Stats, Tally, Tracking,
+    AcceptedHistory, Arrival, Configured, Content, Git, GitWrite, History, Identity, Kind, Listing, Look, Machine,
+    McpTrust, Memory, Repositories, Rewrite, SessionView, Settings, Shell, Shown, Stats, Tally, Tracking,
 };
 
 use crate::machine::clock::now_ms;
@@ -332,6 +332,10 @@ impl Machine for DiskWorld {
         if self.is_distant(directory) { None } else { files::entries(directory) }
     }
 
+    fn listing(&self, directory: &str) -> Listing {
+        if self.is_distant(directory) { Listing::default() } else { files::listing(directory) }
+    }
+
     fn below(&self, directory: &str) -> Option<Vec<(String, Kind)>> {
         if self.is_distant(directory) { None } else { files::below(directory) }
     }
@@ -391,6 +395,10 @@ impl Repositories for DiskWorld {
 
     fn rewrites(&self, write: &GitWrite) -> Rewrite {
         self.find_rewrites(write)
+    }
+
+    fn changed_paths(&self, directory: &str, shown: &Shown) -> Option<Vec<String>> {
+        self.shown_paths(directory, shown)
     }
 
     fn rewritable(&self, directory: &str, branch: &str, since: &str) -> bool {

@@ -13,6 +13,8 @@ mod values;
 
 pub use usual::hides;
 
+use crate::observe::program::carrying::note_carried_fields;
+use crate::observe::shell::field::Field;
 use doorward_code::{Language, Use, Value};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
@@ -202,6 +204,7 @@ fn used(runner: &mut Runner<'_, '_>, act: Option<Act>, used: &Use, code: &mut Co
                 on(runner, used, *at, role, code, state);
             }
             runner.out.follows = outer;
+            note_carried_by(runner.out, used, roles, code);
         }
         Some(Act::Open(path, mode)) => {
             let role = opened_for(value_at(used, mode).or_else(|| used.named("mode")), used);
@@ -246,6 +249,19 @@ fn on(runner: &mut Runner<'_, '_>, used: &Use, at: At, role: Role, code: &mut Co
     }
     for field in values::fields(value, runner.out.world.home()) {
         roles::role(runner, &field, role, code.invocation, state);
+    }
+}
+
+/// `os.rename`, `shutil.copytree`: what lay at the first path lies at the second.
+fn note_carried_by(out: &mut Observer<'_>, used: &Use, roles: &[(At, Role)], code: &Code<'_>) {
+    let [(from, role @ (Role::Move | Role::ReadTree)), (to, _)] = roles else { return };
+    let fields = |at: At| {
+        let value = value_at(used, at).or_else(|| path_by_name(used, at));
+        value.map(|value| values::fields(value, out.world.home())).unwrap_or_default()
+    };
+    let pairs: Vec<(Field, Field)> = fields(*from).into_iter().zip(fields(*to)).collect();
+    for (from, to) in pairs {
+        note_carried_fields(out, &from, &to, code.invocation.cwd.as_deref(), *role == Role::Move);
     }
 }
 

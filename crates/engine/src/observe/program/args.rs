@@ -22,6 +22,8 @@ pub struct Args {
     /// The program and the subcommands that were named: `git`, `git stash`, `git stash push`.
     pub chain: Vec<Entry>,
     pub given: Vec<Given>,
+    /// `-20`, where the program takes numbers so.
+    pub count: Option<usize>,
     pub operands: Vec<Field>,
     /// The words behind a flag that takes a whole command.
     pub rest: Vec<Field>,
@@ -200,6 +202,7 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
         return 0;
     }
     if args.numbers() && text.get(1..).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())) {
+        args.count = text.get(1..).and_then(|digits| digits.parse().ok());
         return 0;
     }
     cluster(args, word, next)

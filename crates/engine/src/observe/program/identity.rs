@@ -50,6 +50,12 @@ pub fn program_named<'a>(
         runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
         return Stream::unknown(input.origin);
     }
+    let carried = state.cwd.as_deref().filter(|_| name.contains('/')).map(|cwd| crate::path::join(cwd, name));
+    let carried = carried.filter(|absolute| !state.written.contains_key(absolute)).and_then(|absolute| {
+        runner.out.note_carried_run(&absolute);
+        runner.out.carried_file(&absolute)
+    });
+    let name = carried.as_deref().unwrap_or(name);
     let identity = self::identity(runner.out, name, state);
     let outer = std::mem::replace(&mut state.positional, super::scripts::positional(words));
     let known = judge_identity(runner, identity, name, words, state, &input, &by);

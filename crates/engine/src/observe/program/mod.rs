@@ -3,6 +3,7 @@
 pub mod args;
 mod arriving;
 mod builds;
+pub mod carrying;
 mod conditions;
 mod containers;
 pub mod destination;

@@ -1,5 +1,6 @@
 //! What is noticed about a run beyond its flags and operands: the environment, hosts, secrets, doorward itself.
 
+use super::carrying::note_carrying;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
@@ -69,8 +70,9 @@ pub fn asks_loopback_only(world: &dyn World, invocation: &Invocation) -> bool {
         })
 }
 
-/// Links that this call makes: the world does not know them when later words lead through them.
+/// Links and trees that this call makes: the world does not know them when later words lead through them.
 pub fn note_links(out: &mut Observer<'_>, invocation: &Invocation) {
+    note_carrying(out, invocation);
     let with_roles = || invocation.args.operands.iter().zip(&invocation.roles);
     let names: Vec<String> = with_roles()
         .filter(|(_, role)| **role == Role::LinkSource)
@@ -88,8 +90,17 @@ pub fn note_links(out: &mut Observer<'_>, invocation: &Invocation) {
         places.push(".");
     }
     let Some(cwd) = invocation.cwd.as_deref() else { return };
+    let is_symbolic = invocation.args.has_any(&["-s", "--symbolic"]) && !invocation.args.has_any(&["-r", "--relative"]);
+    let texts: Vec<&str> = with_roles()
+        .filter(|(source, role)| is_symbolic && **role == Role::LinkSource && !source.text.starts_with('/'))
+        .filter_map(|(source, _)| source.known())
+        .collect();
     for place in places {
         let path = crate::path::lexical(&crate::path::join(cwd, place));
+        for text in &texts {
+            out.reads_ruled_from(&path, text, &invocation.by);
+            out.reads_ruled_from(crate::path::parent(&path), text, &invocation.by);
+        }
         out.links.extend(names.iter().map(|name| crate::path::join(&path, name)));
         let is_directory =
             place == "." || place.ends_with('/') || out.world.look(&path).kind == crate::world::Kind::Directory;

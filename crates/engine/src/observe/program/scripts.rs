@@ -72,6 +72,9 @@ fn run_script(
         runner.out.unknown(Operation::Execute, &by, Marks::default());
         return;
     };
+    runner.out.note_carried_run(&absolute);
+    let absolute =
+        runner.out.carried_file(&absolute).filter(|_| !state.written.contains_key(&absolute)).unwrap_or(absolute);
     if role == Role::Script && builds_directory(runner.out, &absolute, invocation, state) {
         return;
     }

@@ -1,5 +1,8 @@
 //! Commands that go through whole trees or lists of files: which files they show, read from their flags.
 
+use super::grammar::find_listed::{note_cut_searches, read_carried_links};
+use crate::knowledge::schema::Role;
+use crate::world::World;
 use doorward_vocabulary::Mark;
 
 use super::Invocation;
@@ -88,23 +91,53 @@ const NAMES: &[&str] = &[
 
 /// Reads by their own names the secrets and the files of rules that a command shows along with a tree or a list of files.
 pub fn sweep(out: &mut Observer<'_>, touch: Touch, field: &Field, real: Option<&str>, invocation: &Invocation) -> bool {
-    if !matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload) {
+    let is_names =
+        invocation.args.has("--files") && invocation.args.chain.first().is_some_and(|entry| entry.key == "rg");
+    if !matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload) && !is_names {
         return false;
     }
     let by = &invocation.by;
     if field.dynamic {
         let is_listed = matches!(field.shape, Shape::ProjectPaths | Shape::ProjectNames | Shape::Below);
         let Some(sweep) = of_list(invocation).filter(|_| is_listed) else { return false };
-        let told = told_by_searches(out);
-        return out.touch_told(&told, &sweep, by);
+        let mut told = told_by_searches(out);
+        told.extend(out.told_listed.iter().cloned());
+        note_cut_searches(out, &sweep);
+        return read_carried_links(out, by) | out.touch_told(&told, &sweep, by);
     }
+    let inner_links = std::mem::take(&mut out.inner_links);
     let Some(sweep) = of_tree(touch, invocation) else { return false };
-    let roots = match (real, invocation.cwd.as_deref()) {
+    let sweep = if sweep.copies() && !copies_within(out.world, invocation) { sweep.shown() } else { sweep };
+    let mut roots = match (real, invocation.cwd.as_deref()) {
         (Some(real), _) => vec![real.to_owned()],
         (None, Some(cwd)) if field.glob => expanded_names(out.world, &path::join(cwd, &field.text)),
         (None, _) => Vec::new(),
     };
+    if out.follows {
+        roots.extend(inner_links.iter().map(|link| path::resolve(link, out.world, path::Follow::Last).real));
+    }
+    if is_names {
+        for root in &roots {
+            let told = out.reached_below(root, &sweep);
+            out.told_listed.extend(told);
+        }
+        return false;
+    }
     roots.iter().fold(false, |any, root| out.touch_told_below(root, &sweep, by) | any)
+}
+
+/// The copy stays in the project, where its names are judged like those of the tree.
+fn copies_within(world: &dyn World, invocation: &Invocation) -> bool {
+    let is_place = |role: &Role| matches!(role, Role::Into | Role::RemoteInto);
+    let operands = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| is_place(role));
+    let given = invocation.args.given.iter().filter(|given| is_place(&given.role));
+    let mut places = operands.map(|(field, _)| field).chain(given.filter_map(|given| given.value.as_ref())).peekable();
+    let is_within = |field: &Field| {
+        let absolute = field.exact().zip(invocation.cwd.as_deref()).map(|(text, cwd)| path::join(cwd, text));
+        let real = absolute.map(|absolute| path::resolve(&absolute, world, path::Follow::Last).real);
+        real.zip(world.project()).is_some_and(|(real, project)| path::under(&real, project))
+    };
+    places.peek().is_some() && places.all(is_within)
 }
 
 impl Sweep {
@@ -124,8 +157,20 @@ impl Sweep {
         !self.keeps_secrets && !self.is_copy
     }
 
+    /// The same files, of which each is shown.
+    fn shown(self) -> Sweep {
+        Sweep { is_copy: false, ..self }
+    }
+
     pub fn copies(&self) -> bool {
         self.is_copy
+    }
+
+    /// Any name may be among the files, and what they hold comes out.
+    pub fn is_broad(&self) -> bool {
+        let is_source = |pattern: &String| crate::observe::trees::is_source(pattern);
+        let is_picked = !self.picks.is_empty() && self.picks.iter().all(is_source);
+        self.shows_secrets() && !(self.is_shy && self.is_ignoring) && !is_picked
     }
 
     pub fn is_ignoring(&self) -> bool {

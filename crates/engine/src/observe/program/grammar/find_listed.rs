@@ -4,8 +4,10 @@ use super::super::Invocation;
 use super::find::Expression;
 use super::find_hits::hits_among;
 use super::find_words::RUNNERS;
-use crate::observe::observer::Observer;
+use crate::observe::observer::{By, Observer};
+use crate::observe::program::sweeps::Sweep;
 use crate::observe::shell::field::Field;
+use crate::observe::touch::Touch;
 use crate::observe::trees::{Search, Told};
 use crate::path;
 use crate::world::Kind;
@@ -13,8 +15,39 @@ use crate::world::Kind;
 /// Keeps the search: whether its hits matter is looked up only when something reads them.
 pub(super) fn note_search(out: &mut Observer<'_>, expression: &Expression, invocation: &Invocation) {
     let Some(cwd) = invocation.cwd.clone() else { return };
-    let search = Search { starts: expression.starts.clone(), tests: with_action(&expression.tests), cwd };
+    note_carried_search(out, &expression.starts, &cwd);
+    let search =
+        Search { starts: expression.starts.clone(), tests: with_action(&expression.tests), cwd, is_carried: false };
     out.searches.push(search);
+}
+
+/// A tree that this call put where it is searched now: the world knows it elsewhere, with whatever its links lead to.
+fn note_carried_search(out: &mut Observer<'_>, starts: &[Field], cwd: &str) {
+    let starts = starts.iter().filter_map(Field::exact).map(|start| path::lexical(&path::join(cwd, start)));
+    let before: Vec<String> = starts.flat_map(|start| out.carried_roots(&start)).collect();
+    for root in before {
+        let starts = vec![Field::literal(root, doorward_shell::Span::default())];
+        out.searches.push(Search { starts, tests: Vec::new(), cwd: cwd.to_owned(), is_carried: true });
+    }
+}
+
+/// Links in such trees are hits like others, and whoever reads the hits reads what they lead to.
+pub fn read_carried_links(out: &mut Observer<'_>, by: &By) -> bool {
+    let starts = out.searches.iter().filter(|search| search.is_carried).flat_map(|search| search.starts.clone());
+    let starts: Vec<Field> = starts.collect();
+    starts.iter().fold(false, |any, start| out.links_met(Touch::Read, &start.text, by) | any)
+}
+
+/// A search for no name in particular, in a tree that was too large to be looked through.
+pub fn note_cut_searches(out: &mut Observer<'_>, sweep: &Sweep) {
+    const NAMED: &[&str] = &["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"];
+    for search in out.searches.clone() {
+        let is_named = search.tests.iter().any(|test| NAMED.contains(&test.text.as_str()));
+        let starts = search.starts.iter().filter_map(Field::exact).filter(|_| !is_named);
+        for start in starts {
+            out.note_cut(&path::lexical(&path::join(&search.cwd, start)), sweep);
+        }
+    }
 }
 
 /// Files among the hits of all searches of this call that must not be shown unasked.

@@ -4,6 +4,7 @@ use super::super::Invocation;
 use super::super::sweeps::{Sweep, git_grep, search};
 use super::git_paths::{is_ref, path_in_commit};
 use super::git_pathspec::Pathspecs;
+use super::git_shown::{git_shown, is_among};
 use crate::observe::observer::Observer;
 use crate::observe::program::args::Args;
 use crate::observe::shell::field::Field;
@@ -59,8 +60,9 @@ pub(super) fn git_contents(out: &mut Observer<'_>, sub: &str, git: Option<&Git>,
         git_searches(out, invocation);
     }
     let has_rules = !out.world.settings().file_patterns.is_empty();
-    let (Some(git), Some(cwd)) = (git.filter(|_| has_rules), invocation.cwd.as_deref()) else { return };
-    if !prints_contents(sub, git, &invocation.args) {
+    let is_whole = matches!(sub, "archive" | "grep" | "bundle create" | "ls-files");
+    let (Some(git), Some(cwd)) = (git.filter(|_| has_rules || is_whole), invocation.cwd.as_deref()) else { return };
+    if sub != "ls-files" && !prints_contents(sub, git, &invocation.args) {
         return;
     }
     let from = usize::from(sub == "grep" && !invocation.args.has_any(&["-e", "-f"]));
@@ -74,11 +76,21 @@ pub(super) fn git_contents(out: &mut Observer<'_>, sub: &str, git: Option<&Git>,
     // A path that is not known may be any.
     let texts = paths.iter().map(|(_, field)| field.known().unwrap_or(":/"));
     let specs = Pathspecs::read(texts, cwd, &git.root);
-    let told = ruled_in_index(out.world, &git.root, cwd);
+    let mut told = ruled_in_index(out.world, &git.root, cwd);
+    if is_whole {
+        told.extend(out.secrets_in_index(&git.root, cwd));
+    }
+    let words: Vec<&Field> = revisions.iter().map(|(_, field)| *field).collect();
+    // Looked up only where it decides something.
+    let shown = if told.is_empty() { None } else { git_shown(out, sub, &words, invocation) };
+    told.retain(|told| shown.as_ref().is_none_or(|shown| is_among(out, shown, told)));
     let is_printed = |told: &Told| {
         specs.mean(&told.path) && self::is_printed(out.world, sub, told, revisions.is_empty(), invocation)
     };
     let told: Vec<Told> = told.into_iter().filter(is_printed).collect();
+    if sub == "ls-files" {
+        return out.told_listed.extend(told);
+    }
     let sweep = match sub {
         "grep" if revisions.is_empty() && !invocation.args.has("--cached") => search(&invocation.args),
         _ => Sweep::default(),
@@ -125,6 +137,7 @@ fn prints_contents(sub: &str, git: &Git, args: &Args) -> bool {
             !names_files && (!args.has_any(SUMMARY) || args.has_any(PATCH))
         }
         "range-diff" | "format-patch" | "fast-export" | "grep" => true,
+        "bundle create" => true,
         "archive" => !args.has_any(&["-l", "--list", "--remote"]),
         "cat-file" => {
             let is_listing = |field: &Field| {

@@ -32,6 +32,7 @@ mod git_plain;
 pub mod git_remote;
 mod git_removals;
 mod git_rewrites;
+mod git_shown;
 mod git_sources;
 #[cfg(test)]
 mod git_tests;

@@ -1,0 +1,191 @@
+//! Which trees a command copies, moves, packs or unpacks, and where to.
+
+use super::Invocation;
+use crate::knowledge::schema::Role;
+use crate::observe::carried::Carried;
+use crate::observe::expanded::expanded_names;
+use crate::observe::observer::Observer;
+use crate::observe::shell::field::Field;
+use crate::path::{self, Follow};
+use crate::world::Kind;
+
+/// What an archive of this call holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packed {
+    /// Where the names in the archive begin.
+    base: String,
+    /// One of the words that were packed.
+    member: String,
+    /// Stands before every name.
+    prefix: String,
+}
+
+/// Flags under which a copy keeps links as links.
+const KEEPS_LINKS: &[(&str, &[&str])] = &[
+    ("cp", &["-r", "-R", "-a", "-d", "-P", "--recursive", "--archive", "--no-dereference", "-l", "--link", "-s"]),
+    ("rsync", &["-a", "-l", "-r", "-k", "-d", "--archive", "--links", "--recursive", "--dirs", "--copy-dirlinks"]),
+];
+
+/// Flags that put other names into an archive, or take them out under others.
+const RENAMING: &[&str] = &["--transform", "--xform", "-s"];
+
+/// Notes what lies somewhere else after the command than the world knows.
+pub fn note_carrying(out: &mut Observer<'_>, invocation: &Invocation) {
+    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
+    let entry = invocation.args.entry().map(|entry| entry.key.to_string()).unwrap_or_default();
+    let Some(cwd) = invocation.cwd.as_deref() else { return };
+    match (program.as_str(), entry.as_str()) {
+        ("tar" | "bsdtar" | "gtar" | "zip" | "unzip" | "7z" | "pax" | "jar" | "cpio", _) => {
+            note_archive(out, &program, cwd, invocation);
+        }
+        (_, "git archive") => note_git_archive(out, cwd, invocation),
+        (_, "git worktree add") => {
+            let place = invocation.args.operands.first().and_then(Field::exact);
+            let root = out.world.git(cwd).map(|git| git.root);
+            if let Some((place, root)) = place.zip(root) {
+                carry_to(out, &path::join(cwd, place), Some(root), false);
+            }
+        }
+        _ => note_copy(out, &program, cwd, invocation),
+    }
+}
+
+/// Code that renames or copies, with the path that it is given first and then.
+pub fn note_carried_fields(out: &mut Observer<'_>, from: &Field, to: &Field, cwd: Option<&str>, is_moved: bool) {
+    if let (Some(cwd), Some(to)) = (cwd, to.exact()) {
+        note_pair(out, from, &path::join(cwd, to), cwd, is_moved);
+    }
+}
+
+fn note_copy(out: &mut Observer<'_>, program: &str, cwd: &str, invocation: &Invocation) {
+    let flags = KEEPS_LINKS.iter().find(|(name, _)| *name == program).map(|(_, flags)| *flags);
+    let keeps_links = flags.is_some_and(|flags| invocation.args.has_any(flags));
+    let is_shared = program == "cp" && invocation.args.has_any(&["-l", "--link"]);
+    let is_source = |role: &Role| {
+        *role == Role::Move || (keeps_links && matches!(role, Role::Read | Role::ReadTree | Role::RemotePath))
+    };
+    let operands = || invocation.args.operands.iter().zip(&invocation.roles);
+    let is_place = |role: &Role| matches!(role, Role::Into | Role::RemoteInto);
+    let given = invocation.args.given.iter().filter(|given| is_place(&given.role));
+    let given = given.filter_map(|given| given.value.as_ref());
+    let places: Vec<&Field> =
+        operands().filter(|(_, role)| is_place(role)).map(|(field, _)| field).chain(given).collect();
+    let is_relative = invocation.args.has_any(&["--parents", "-R", "--relative"])
+        && (program == "rsync" || invocation.args.has("--parents"));
+    let from = out.carried.len();
+    for (source, role) in operands().filter(|(_, role)| is_source(role)) {
+        for place in places.iter().filter_map(|place| place.exact()) {
+            let place = path::join(cwd, place);
+            note_pair(out, source, &place, cwd, *role == Role::Move);
+            if is_relative {
+                carry_to(out, &place, Some(cwd.to_owned()), false);
+            }
+        }
+    }
+    out.carried.iter_mut().skip(from).for_each(|carried| carried.is_shared = is_shared);
+}
+
+/// One source, which may be a wildcard, and a place that is its new name or the directory around that.
+fn note_pair(out: &mut Observer<'_>, source: &Field, place: &str, cwd: &str, is_moved: bool) {
+    let world = out.world;
+    let here = path::resolve(place, world, Follow::Last).real;
+    let is_directory = world.look(&here).kind == Kind::Directory;
+    let Some(text) = source.known() else {
+        // Whatever a loop or a list named; more is not said about a word that is not known at all.
+        let hits = out.listed_places();
+        match hits {
+            Some(hits) => hits.iter().for_each(|hit| carry_one(out, hit, &here, is_directory, is_moved)),
+            None => out.note_carried(Carried { place: here, source: None, is_moved, is_shared: false }),
+        }
+        return;
+    };
+    let absolute = path::join(cwd, text);
+    if source.glob {
+        let hits = expanded_names(out.world, &absolute);
+        return hits.iter().for_each(|hit| carry_one(out, hit, &here, is_directory, is_moved));
+    }
+    let is_inside = text.ends_with('/') || matches!(path::name(text), "." | "..");
+    if is_inside {
+        carry_to(out, &here, Some(path::lexical(&absolute)), is_moved);
+    }
+    carry_one(out, &path::lexical(&absolute), &here, is_directory && !is_inside, is_moved);
+}
+
+fn carry_one(out: &mut Observer<'_>, source: &str, place: &str, is_directory: bool, is_moved: bool) {
+    if !is_directory {
+        carry_to(out, place, Some(source.to_owned()), is_moved);
+    }
+    carry_to(out, &path::join(place, path::name(source)), Some(source.to_owned()), is_moved);
+}
+
+fn carry_to(out: &mut Observer<'_>, place: &str, source: Option<String>, is_moved: bool) {
+    let world = out.world;
+    let place = path::resolve(place, world, Follow::NotLast).real;
+    out.note_carried(Carried { place, source, is_moved, is_shared: false });
+}
+
+fn note_archive(out: &mut Observer<'_>, program: &str, cwd: &str, invocation: &Invocation) {
+    let args = &invocation.args;
+    let packs = match program {
+        "zip" | "jar" => true,
+        "unzip" => false,
+        "cpio" => args.has_any(&["-o", "--create", "-p", "--pass-through"]),
+        "pax" => args.has("-w"),
+        "7z" => args.operands.first().and_then(Field::exact) == Some("a"),
+        _ => args.has_any(&["-c", "--create", "-r", "--append", "-u", "--update"]),
+    };
+    if packs {
+        let is_renamed = args.has_any(RENAMING);
+        for member in args.operands.iter().map(|field| field.known().unwrap_or(".")) {
+            let prefix = if is_renamed { "?" } else { "" };
+            note_packed(out, cwd, member, prefix);
+        }
+        return;
+    }
+    let lists = args.has_any(&["-t", "--list", "-l", "-O", "--to-stdout", "-p"])
+        && !args.has_any(&["-x", "--extract", "--get"]);
+    if lists || out.packed.is_empty() {
+        return;
+    }
+    let given = args.given.iter().filter(|given| matches!(given.name.as_str(), "-d" | "--directory" | "-o"));
+    let place = given.filter_map(|given| given.value.as_ref()?.exact()).next_back().filter(|_| program == "unzip");
+    let place = path::join(cwd, place.unwrap_or("."));
+    let strip = args.given.iter().find(|given| given.name == "--strip-components");
+    let strip = strip.and_then(|given| given.value.as_ref()?.exact()?.parse().ok()).unwrap_or(0);
+    for packed in out.packed.clone() {
+        if packed.prefix == "?" || args.has_any(RENAMING) {
+            carry_to(out, &place, None, false);
+        } else {
+            unpacked(out, &packed, &place, strip);
+        }
+    }
+}
+
+/// Names in the archive begin at the base; `--strip-components` takes away what they begin with.
+fn unpacked(out: &mut Observer<'_>, packed: &Packed, place: &str, strip: usize) {
+    let place = path::lexical(&path::join(place, &packed.prefix));
+    if strip == 0 {
+        let base = if packed.member.starts_with('/') { "/" } else { packed.base.as_str() };
+        return carry_to(out, &place, Some(base.to_owned()), false);
+    }
+    let source = path::lexical(&path::join(&packed.base, &packed.member));
+    let parts: Vec<&str> = packed.member.split('/').filter(|part| !part.is_empty()).collect();
+    let is_known = parts.len() >= strip;
+    let inner = parts.get(strip..).unwrap_or_default().join("/");
+    carry_to(out, &path::join(&place, &inner), is_known.then_some(source), false);
+}
+
+fn note_git_archive(out: &mut Observer<'_>, cwd: &str, invocation: &Invocation) {
+    let given = invocation.args.given.iter().find(|given| given.name == "--prefix");
+    let prefix = given.and_then(|given| given.value.as_ref()?.exact()).unwrap_or_default().to_owned();
+    note_packed(out, cwd, ".", &prefix);
+}
+
+fn note_packed(out: &mut Observer<'_>, base: &str, member: &str, prefix: &str) {
+    let packed = Packed { base: base.to_owned(), member: member.to_owned(), prefix: prefix.to_owned() };
+    /// More words are packed only by wildcards, and all of those lie in one directory.
+    const MOST: usize = 32;
+    if !out.packed.contains(&packed) && out.packed.len() < MOST {
+        out.packed.push(packed);
+    }
+}

@@ -1,0 +1,58 @@
+//! Rules of the user's for reading files, met by whatever would get around them: another name, a link, a loop, a list.
+
+use super::expanded::touch_ruled;
+use super::observer::{By, Observer};
+use super::program::sweeps::Sweep;
+use super::shell::field::{Field, UNKNOWN};
+use super::touch::Touch;
+use super::trees::{Told, is_ruled};
+use crate::path::{self, Follow};
+use crate::world::{Kind, World};
+use doorward_vocabulary::Marks;
+
+impl Observer<'_> {
+    /// What is moved or linked can be read under its new name, so a rule against reading it counts now.
+    pub fn reads_ruled(&mut self, real: &str, by: &By) {
+        if self.world.settings().file_patterns.is_empty() {
+            return;
+        }
+        if is_ruled(self.world, real) {
+            self.touch_path(Touch::Read, real, by, Marks::default());
+        } else if may_hold_ruled(self.world, real) {
+            let ruled: Vec<Told> = self.told_below(real).iter().filter(|told| told.is_ruled()).cloned().collect();
+            self.touch_told(&ruled, &Sweep::default(), by);
+        }
+    }
+
+    /// The text of a link counts from the directory in which the link lies.
+    pub fn reads_ruled_from(&mut self, directory: &str, text: &str, by: &By) {
+        let target = path::resolve(&path::join(directory, text), self.world, Follow::Last).real;
+        self.reads_ruled(&target, by);
+    }
+
+    /// Files of rules among the names that a loop goes over, or that this call lists.
+    pub fn ruled_listed(&mut self, touch: Touch, by: &By, field: &Field) {
+        let is_read = matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
+        if !is_read || self.world.settings().file_patterns.is_empty() {
+            return;
+        }
+        let is_followed = field.prefix().is_empty() && field.text != UNKNOWN.to_string();
+        let patterns = if is_followed { self.patterns_of(field) } else { self.listed.clone() };
+        for (directory, pattern) in patterns.iter().filter(|(_, pattern)| !pattern.is_empty()) {
+            touch_ruled(self, touch, directory, pattern, by);
+        }
+    }
+}
+
+/// The link is another name of something that must not be read.
+pub fn leads_to_ruled(world: &dyn World, link: &str) -> bool {
+    !world.settings().file_patterns.is_empty() && is_ruled(world, &path::resolve(link, world, Follow::Last).real)
+}
+
+/// Some rule begins at or below the path, or leaves open where.
+fn may_hold_ruled(world: &dyn World, real: &str) -> bool {
+    let begins = |start: String| path::under(&start, real) || path::under(real, &start);
+    let (home, project) = (world.home(), world.project());
+    matches!(world.look(real).kind, Kind::Directory | Kind::Unlisted)
+        && world.settings().file_patterns.iter().any(|rule| rule.start(home, project).is_some_and(begins))
+}
