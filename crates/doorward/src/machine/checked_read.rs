@@ -119,7 +119,7 @@ mod tests {
         symlink(&fifo, &link).unwrap();
         let is_done = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            // A pipe can be opened for writing only while somebody has it open for reading.
+            // A pipe can be opened for writing only while it is open for reading.
             let opened = scope.spawn(|| {
                 let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NONBLOCK;
                 let mut opened = 0;

@@ -91,7 +91,7 @@ fn an_agent_goes_through_the_stages_and_falls_back_at_once() {
     drop(terminal);
     person(&home, "doorward rollout promote --anyway --why 'a test'", "although missing");
     assert_eq!((says(&home, "one", "ls").0, says(&home, "two", "ls").0), ("ask".into(), "silent".into()));
-    person(&home, "doorward rollout promote --anyway --why 'a test' --share 50%", "`canary` (50 % of the sessions)");
+    person(&home, "doorward rollout promote --anyway --why 'a test' --share 50%", "`canary` (50 % of sessions)");
     let places: Vec<(String, Value)> =
         (0..12).map(|number| (says(&home, &format!("c{number}"), "ls").0, versions(&home)["stage"].clone())).collect();
     for (said, stage) in &places {

@@ -95,7 +95,7 @@ impl Offer {
                 if refused == 0 { "none that you refused".to_owned() } else { format!("{refused} that you refused") };
             format!("would have let {let_run} of {of} such calls run in 30 days, {none}")
         };
-        let so_often = format!("you let {} such calls run in {DAYS} days", self.overrides);
+        let so_often = format!("you approved {} such calls in {DAYS} days", self.overrides);
         match &self.way {
             Way::Rule(item) => {
                 format!("{so_often}; allowing {} {}: `doorward rules accept {}`", item.what(), effect(), self.id)

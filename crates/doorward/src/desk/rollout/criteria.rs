@@ -235,7 +235,7 @@ mod tests {
         }
     }
 
-    /// So many calls that the person wanted like the judgement, and so many not.
+    /// This many calls in which the user agreed with the judgement, and this many in which they did not.
     fn story(right: usize, wrong: usize, questions: usize) -> Vec<Seen> {
         let right = (0..right).map(|number| call(number, Verdict::AutoApprove, Some(Answer::LetRun)));
         let wrong = (0..wrong).map(|number| call(number, Verdict::AutoApprove, Some(Answer::Refused)));

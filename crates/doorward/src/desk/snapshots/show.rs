@@ -69,7 +69,7 @@ pub fn steps(out: &mut dyn Write, store: &Store, steps: &[Step]) -> io::Result<(
         let path = visible(&path);
         match step.fate {
             Fate::Same => continue,
-            Fate::Returns => writeln!(out, "restored    {path}")?,
+            Fate::Returns => writeln!(out, "comes back  {path}")?,
             Fate::Changes => writeln!(out, "changes     {path}")?,
             Fate::Goes => writeln!(out, "goes        {path}")?,
             Fate::Newer => writeln!(

@@ -58,7 +58,7 @@ fn no_call_passes_in_silence_whichever_agent_it_is_told_to_come_from() {
             // Its client asks a person at that moment, and an answer would be taken for theirs.
             let is_own_question = payload["hook_event_name"] == "PermissionRequest";
             assert!(is_own_question || is_answered(agent, payload), "{agent:?} {path}");
-            // An event that nobody has heard of, in the words of each.
+            // An unknown event, in each agent's format.
             for name in ["hook_event_name", "hookEventName", "agent_action_name", "event", "hookName"] {
                 let mut unheard = payload.clone();
                 if unheard.get(name).is_some() {

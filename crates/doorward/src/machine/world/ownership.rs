@@ -61,11 +61,11 @@ mod tests {
             ("         0       1000          1\n", true),
             // A rootless container: itself and its own range.
             ("0 1000 1\n1 100000 65533\n", true),
-            // The range reaches the number itself, so that a process may be nobody.
+            // The range includes the number itself, so a process may run as `nobody`.
             ("0 1000 1\n1 100000 65536\n", false),
-            // No namespace: nobody is a user like others.
+            // No namespace: `nobody` is a user like any other.
             ("         0          0 4294967295\n", false),
-            // Root outside has a number here, so that nobody is somebody else.
+            // Root outside is mapped here, so `nobody` is someone else.
             ("1000 0 1\n", false),
             ("", false),
             ("x y z\n", false),

@@ -4,13 +4,13 @@ use std::cell::Cell;
 
 use super::Unread;
 
-/// Objects of one call: a few hundred trees and commits are what a switch of branches needs.
+/// Objects per call: switching branches needs a few hundred trees and commits.
 const OBJECTS: u32 = 1_200;
 
-/// Bytes of one call, inflated. Every step of a chain of deltas counts, and chains of wide directories are long.
+/// Inflated bytes per call. Every step of a delta chain counts, and chains of wide directories are long.
 const BYTES: u64 = 32 << 20;
 
-/// Bytes that every step along a chain of deltas costs at least, so that long chains of nothing end too.
+/// Minimum cost in bytes of every step of a delta chain, so that long empty chains end too.
 const STEP: u64 = 64;
 
 /// What is left of both.
@@ -36,7 +36,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Asked before the bytes are made, so that no bomb goes off.
+    /// Checked before the bytes are allocated, to defuse zip bombs.
     pub(super) fn spend_bytes(&self, count: u64) -> Result<(), Unread> {
         let left = self.bytes.get().checked_sub(count.max(STEP)).ok_or(Unread::OverBudget)?;
         self.bytes.set(left);

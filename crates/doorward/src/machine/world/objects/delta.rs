@@ -1,9 +1,9 @@
-//! Deltas: an object told as pieces of another one and what is new.
+//! Deltas: an object encoded as pieces of another one plus new bytes.
 
 use super::Unread;
 use super::budget::Budget;
 
-/// The object that a delta makes of its base.
+/// Applies a delta to its base.
 pub(super) fn apply(base: &[u8], delta: &[u8], budget: &Budget) -> Result<Vec<u8>, Unread> {
     let mut delta = Bytes(delta);
     let from = delta.size()?;
@@ -53,7 +53,7 @@ impl<'a> Bytes<'a> {
         Err(Unread::Corrupt)
     }
 
-    /// A piece of the base: the bits of the command say which bytes of place and length follow.
+    /// A piece of the base: the command bits say which offset and length bytes follow.
     fn copied<'b>(&mut self, command: u8, base: &'b [u8]) -> Result<&'b [u8], Unread> {
         let mut number = |bits: std::ops::Range<u32>| {
             let mut value = 0usize;

@@ -9,7 +9,7 @@ use super::{Id, Objects, Unread};
 /// How many paths may differ.
 const CHANGES: usize = 5_000;
 
-/// How deep directories may lie in each other.
+/// How deep directories may be nested.
 const DEPTH: usize = 128;
 
 /// A path that differs: mode and object on each side that has it. Directories themselves are not listed.

@@ -16,7 +16,7 @@ const SHALLOW: u64 = 1 << 20;
 pub(super) struct Commit {
     tree: Id,
     parents: Vec<Id>,
-    /// When it was made; the younger of two is looked at first.
+    /// When it was made; newer commits are visited first.
     seconds: u64,
 }
 
@@ -24,10 +24,10 @@ pub(super) struct Commit {
 #[derive(Debug)]
 pub(super) struct Cut(Vec<Id>);
 
-/// From where a commit was reached.
+/// Which side a commit was reached from.
 const FIRST: u8 = 1;
 const SECOND: u8 = 2;
-/// Below a common ancestor that was found already.
+/// Below an already found common ancestor.
 const STALE: u8 = 4;
 
 impl Objects {
@@ -42,7 +42,7 @@ impl Objects {
         Ok(self.commit(&commit)?.parents.clone())
     }
 
-    /// All best common ancestors of two commits; more than `bound` commits are not looked at.
+    /// All best common ancestors of two commits; visits at most `bound` commits.
     pub fn merge_bases(&self, one: &Id, other: &Id, bound: usize) -> Result<Vec<Id>, Unread> {
         let (one, other) = (self.peel(one, Kind::Commit)?, self.peel(other, Kind::Commit)?);
         let painted = self.paint(&one, &other, bound)?;
@@ -50,7 +50,7 @@ impl Objects {
         let common: Vec<Id> = painted.iter().filter(|(_, flags)| **flags == both).map(|(id, _)| *id).collect();
         let mut best = Vec::new();
         for id in &common {
-            // Clocks that go wrong leave an ancestor of another one in the list.
+            // With wrong clocks, the list may contain an ancestor of another entry.
             let mut is_below = false;
             for other in common.iter().filter(|other| *other != id) {
                 is_below |= self.paint(other, id, bound)?.get(id).is_some_and(|flags| flags & FIRST != 0);
@@ -72,7 +72,7 @@ impl Objects {
         }
     }
 
-    /// The commits that `bad` has and none of `good` has, the youngest first. Where clocks went wrong there may be more.
+    /// The commits in `bad` and in none of `good`, newest first. With wrong clocks there may be more.
     pub fn between(&self, good: &[Id], bad: Id, bound: usize) -> Result<Vec<Id>, Unread> {
         let mut walk = Walk::new(self, bound);
         walk.add(&self.peel(&bad, Kind::Commit)?, FIRST)?;
@@ -93,7 +93,7 @@ impl Objects {
         Ok(order)
     }
 
-    /// Peels tags, and commits where a tree is wanted.
+    /// Peels tags, and commits if a tree is needed.
     pub(super) fn peel(&self, id: &Id, wanted: Kind) -> Result<Id, Unread> {
         let mut id = *id;
         for _ in 0..TAGS {
@@ -105,7 +105,7 @@ impl Objects {
             if is_known {
                 return Ok(id);
             }
-            // A commit that was read need not be read again to name its tree.
+            // No need to read a commit again for its tree.
             if wanted == Kind::Tree
                 && let Some(commit) = self.commits.borrow().get(&id)
             {
@@ -142,7 +142,7 @@ impl Objects {
         }
         let object = self.object(id, TREE)?;
         match object.kind {
-            // Read already, so kept for whoever asks next.
+            // Already read, so keep it for later.
             Kind::Commit => drop(self.keep_commit(id, &object.bytes)?),
             Kind::Tree => drop(self.keep_tree(id, &object)?),
             Kind::Blob | Kind::Tag => {}
@@ -207,7 +207,7 @@ impl Objects {
         Id::parse(hex).filter(|id| id.bytes().len() == self.format.length()).ok_or(Unread::Corrupt)
     }
 
-    /// Where history was cut off, in a shallow clone.
+    /// The commits where a shallow clone ends.
     fn cut(&self) -> Result<&Cut, Unread> {
         let read = || {
             if listed::bytes(&self.common.join("info/grafts"), SHALLOW)?.is_some_and(|bytes| !bytes.is_empty()) {
@@ -232,7 +232,7 @@ impl Objects {
     }
 }
 
-/// A walk back through history, the youngest commit first, until only what is stale is left.
+/// Walks back through history, newest commit first, until only stale commits are left.
 struct Walk<'a> {
     objects: &'a Objects,
     flags: HashMap<Id, u8>,
@@ -259,7 +259,7 @@ impl<'a> Walk<'a> {
         commit.parents.iter().try_for_each(|parent| self.add(parent, flags))
     }
 
-    /// The youngest commit. What is stale is gone through only as long as it is no older than this.
+    /// The newest commit. Stale ones are visited only as long as they are no older than this.
     fn next(&mut self, oldest: u64) -> Result<Option<(Id, u8)>, Unread> {
         let flags_of = |flags: &HashMap<Id, u8>, id: &Id| flags.get(id).copied().unwrap_or_default();
         let is_old = self.queue.peek().is_none_or(|(seconds, _)| *seconds < oldest || oldest == u64::MAX);

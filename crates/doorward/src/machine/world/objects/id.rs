@@ -1,4 +1,4 @@
-//! The names of git's objects: a hash over what each of them holds.
+//! Git object ids: a hash of each object's content.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,14 +8,14 @@ use sha2::{Digest, Sha256};
 
 use super::Unread;
 
-/// Which hash a repository names its objects by.
+/// The hash algorithm of a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashFormat {
     Sha1,
     Sha256,
 }
 
-/// The name of an object.
+/// An object id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id {
     bytes: [u8; 32],
@@ -36,9 +36,9 @@ const HARMLESS: &[&str] =
     &["noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "relativeworktrees"];
 
 impl HashFormat {
-    /// The hash that a repository's configuration names. An unknown format of repository is not read at all.
+    /// The hash algorithm in a repository's configuration. An unknown repository format is not read at all.
     pub fn configured(values: &BTreeMap<String, String>) -> Result<HashFormat, Unread> {
-        const UNKNOWN: Unread = Unread::Unsupported("an unknown format of repository");
+        const UNKNOWN: Unread = Unread::Unsupported("this repository format");
         if !matches!(values.get("core.repositoryformatversion").map(String::as_str), None | Some("0" | "1")) {
             return Err(UNKNOWN);
         }
@@ -54,7 +54,7 @@ impl HashFormat {
         Ok(format)
     }
 
-    /// Bytes of an object's name.
+    /// Bytes of an object id.
     pub const fn length(self) -> usize {
         match self {
             HashFormat::Sha1 => 20,
@@ -62,7 +62,7 @@ impl HashFormat {
         }
     }
 
-    /// The tree without entries, which git knows even where it was never stored.
+    /// The empty tree, which git knows even if it was never stored.
     pub(super) fn empty_tree(self) -> Id {
         hashed(self, Kind::Tree, &[])
     }
@@ -76,7 +76,7 @@ impl Id {
         Some(id)
     }
 
-    /// Reads all digits of a name, in either case as git does.
+    /// Reads a full id, in either case as git does.
     pub fn parse(hex: &str) -> Option<Id> {
         let digits = hex.as_bytes();
         if !matches!(digits.len(), 40 | 64) {
@@ -95,7 +95,7 @@ impl Id {
         self.bytes.get(..usize::from(self.length)).unwrap_or_default()
     }
 
-    /// All zeros: git's word for no object.
+    /// All zeros: no object.
     pub fn is_null(&self) -> bool {
         self.bytes.iter().all(|byte| *byte == 0)
     }
@@ -128,12 +128,12 @@ impl Kind {
     }
 }
 
-/// The name that git gives to these bytes as a file, when no filter changes them.
+/// The id git gives a file with these bytes, if no filter changes them.
 pub fn blob_id(format: HashFormat, bytes: &[u8]) -> Id {
     hashed(format, Kind::Blob, bytes)
 }
 
-/// The name of an object that holds these bytes.
+/// The id of an object with these bytes.
 pub(super) fn hashed(format: HashFormat, kind: Kind, bytes: &[u8]) -> Id {
     let head = format!("{} {}\0", kind.word(), bytes.len());
     let mut id = Id { bytes: [0; 32], length: 0 };

@@ -1,4 +1,4 @@
-//! Inflates what git deflated, never more of it than was announced.
+//! Inflates git's compressed data, never more than announced.
 
 use std::fmt;
 use std::fs::File;
@@ -19,7 +19,7 @@ const FIRST: usize = 1 << 10;
 /// Bytes read at a time from what did not fit into those.
 const FURTHER: usize = 16 << 10;
 
-/// The output is one piece of memory, into which the format refers back.
+/// The output is one buffer, because the format refers back into it.
 const FLAGS: u32 = TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_COMPUTE_ADLER32 | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
 
 /// Deflated bytes: some in memory, more behind them in a file.
@@ -46,7 +46,7 @@ impl Input<'_> {
     }
 }
 
-/// The state of inflating, kept because it is large.
+/// The inflater's state, reused because it is large.
 pub(super) struct Inflater {
     state: Box<DecompressorOxide>,
     made: usize,
@@ -63,13 +63,13 @@ impl Inflater {
         Inflater { state: Box::default(), made: 0 }
     }
 
-    /// Inflates a stream that holds exactly `size` bytes. The caller has asked the budget.
+    /// Inflates a stream of exactly `size` bytes. The caller has checked the budget.
     pub(super) fn whole(&mut self, input: &mut Input<'_>, size: usize) -> Result<Vec<u8>, Unread> {
         let (bytes, ended) = self.start(input, size + 1)?;
         if ended && bytes.len() == size { Ok(bytes) } else { Err(Unread::Corrupt) }
     }
 
-    /// Begins a stream, inflates up to `length` bytes of it, and says whether it ended.
+    /// Starts a stream, inflates up to `length` bytes of it, and returns whether it ended.
     pub(super) fn start(&mut self, input: &mut Input<'_>, length: usize) -> Result<(Vec<u8>, bool), Unread> {
         self.state.init();
         self.made = 0;
@@ -78,7 +78,7 @@ impl Inflater {
         Ok((out, ended))
     }
 
-    /// Adds inflated bytes until there are `length` or the stream ends, and says whether it ended.
+    /// Inflates until there are `length` bytes or the stream ends; returns whether it ended.
     pub(super) fn fill(&mut self, input: &mut Input<'_>, out: &mut Vec<u8>, length: usize) -> Result<bool, Unread> {
         out.resize(length, 0);
         let mut more = TINFL_FLAG_HAS_MORE_INPUT;

@@ -1,4 +1,4 @@
-//! Looks at files and directories of a repository: what is not there is told apart from what cannot be read.
+//! Reads files and directories of a repository, distinguishing missing from unreadable.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::path::Path;
 use super::Unread;
 use crate::machine::checked_read;
 
-/// Names in one directory of git's.
+/// Maximum number of names in one git directory.
 const NAMES: usize = 20_000;
 
-/// Something has this path. A path below a file has nothing, like one in a missing directory.
+/// The path exists. A path below a file does not, like one in a missing directory.
 pub(super) fn exists(path: &Path) -> Result<bool, Unread> {
     match path.symlink_metadata() {
         Ok(_) => Ok(true),
@@ -22,7 +22,7 @@ pub(super) fn is_absence(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// The names in a directory, none if there is no such directory. Names that are not text are none of git's.
+/// The names in a directory, none if it does not exist. Git has no names that are not UTF-8 here.
 pub(super) fn names(directory: &Path) -> Result<Vec<String>, Unread> {
     let entries = match std::fs::read_dir(directory) {
         Ok(entries) => entries,

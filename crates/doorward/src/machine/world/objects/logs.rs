@@ -1,4 +1,4 @@
-//! The logs of references: where each pointed before.
+//! Reflogs: where each reference pointed before.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,7 @@ use super::{Id, Objects, Unread, listed};
 /// Bytes of a log.
 const LOG: u64 = 16 << 20;
 
-/// Bytes at the end of a log, in which nearly everything asked for lies.
+/// Bytes at the end of a log, which nearly always contain what we need.
 const END: u64 = 64 << 10;
 
 /// One line of a log.
@@ -24,7 +24,7 @@ struct Step<'a> {
 type Steps<'a, 'b> = &'a mut dyn Iterator<Item = Result<Step<'b>, Unread>>;
 
 impl Objects {
-    /// What was checked out before, N switches ago, as git wrote it down: a branch, or the digits of a commit.
+    /// What was checked out N switches ago, as git logged it: a branch or a commit id.
     pub(super) fn nth_prior(&self, nth: usize) -> Result<String, Unread> {
         let look = |steps: Steps<'_, '_>| {
             let mut left = nth;
@@ -41,7 +41,7 @@ impl Objects {
         self.search(&self.git_directory.join("logs/HEAD"), &look)?.ok_or(Unread::NoSuchName)
     }
 
-    /// Where a reference pointed N steps ago. An empty name is the branch that is checked out.
+    /// Where a reference pointed N steps ago. An empty name means the checked-out branch.
     pub(super) fn nth_in_log(&self, name: &str, nth: usize) -> Result<Id, Unread> {
         let (at, log) = self.logged(name)?;
         if nth == 0 {
@@ -51,7 +51,7 @@ impl Objects {
             let mut newer = at.id;
             for (place, step) in steps.enumerate() {
                 let step = step?;
-                // A log with a gap means something else from one git to the next.
+                // Git versions interpret a log with a gap differently.
                 if newer != step.new || newer.is_null() {
                     return Err(Unread::Unsupported("a log with a gap"));
                 }
@@ -85,7 +85,7 @@ impl Objects {
         Err(Unread::NoSuchName)
     }
 
-    /// Goes through a log from its end until something is found: first through the last lines, then through all.
+    /// Searches a log from its end: first the last lines, then all of it.
     fn search<T>(
         &self,
         path: &Path,

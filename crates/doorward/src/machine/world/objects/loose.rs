@@ -1,4 +1,4 @@
-//! Objects in files of their own.
+//! Loose objects: one file each.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use super::store::Object;
 use super::{Id, Kind, Unread, listed};
 use crate::machine::checked_read;
 
-/// The longest head of an object: a word, a number and the zero byte.
+/// The longest object header: a word, a number and the zero byte.
 const HEAD: usize = 32;
 
-/// Reads an object of its own file; `None` if there is no such file.
+/// Reads a loose object; `None` if there is no such file.
 pub(super) fn read(
     directory: &Path,
     id: &Id,
@@ -24,7 +24,7 @@ pub(super) fn read(
         return Ok(None);
     }
     let (inflater, budget) = tools;
-    // Deflated bytes can be a little longer than what they hold, never much.
+    // Compressed data can be a little longer than its content, never much.
     let most = limit.min(budget.bytes_left()).saturating_add(64 << 10);
     let most = most.saturating_add(most / 512);
     let chunk = checked_read::bytes_of(&path, most).ok_or_else(|| unreadable(&path, most))?;
@@ -68,7 +68,7 @@ fn head(bytes: &[u8]) -> Option<(Kind, u64)> {
     Some((Kind::named(bytes.get(..space)?)?, digits.parse().ok()?))
 }
 
-/// The names that begin with these digits, of which there are at least two.
+/// The ids that start with these digits, of which there are at least two.
 pub(super) fn beginning_with(directory: &Path, digits: &str) -> Result<Vec<Id>, Unread> {
     let (first, rest) = digits.split_at_checked(2).ok_or(Unread::Corrupt)?;
     let names = listed::names(&directory.join(first))?;

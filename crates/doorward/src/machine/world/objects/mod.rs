@@ -1,8 +1,7 @@
-//! What git keeps, read without git: objects, references and trees. Nothing is written, no program is started, and
-//! whatever is missing, damaged, too large or not understood is said to be so.
+//! Git's objects, references and trees, read without git. Nothing is written, no program is started, and anything missing,
+//! damaged, too large or not understood is reported as such.
 //!
-//! Start at `names.rs`, which finds the object that a name on a command line means, and `diff.rs`, which tells two
-//! trees apart.
+//! Start at `names.rs`, which finds the object for a name on a command line, and `diff.rs`, which compares two trees.
 
 #[cfg(test)]
 mod against_git;
@@ -47,13 +46,13 @@ use references::Packed;
 use store::{Object, Store};
 use tree::Tree;
 
-/// Bytes of a commit or a tag; longer ones are somebody's joke.
+/// Bytes of a commit or a tag; longer ones are not real.
 const MESSAGE: u64 = 1 << 20;
 
 /// Bytes of a tree: a directory of a hundred thousand files.
 const TREE: u64 = 8 << 20;
 
-/// Why something of git's was not read. Whoever asks must think the worst.
+/// Why something in a repository was not read. Callers must assume the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// No object has this name.
@@ -64,7 +63,7 @@ pub enum Unread {
     Corrupt,
     /// A file is there and cannot be opened or read.
     Unreadable,
-    /// One object is larger than the caller wants.
+    /// One object is larger than the caller allows.
     TooLarge,
     /// Everything together is more than one call may read.
     OverBudget,
@@ -89,7 +88,7 @@ impl fmt::Display for Unread {
     }
 }
 
-/// The objects and references of one repository, each read when it is asked for and kept for the call.
+/// The objects and references of one repository, read on demand and cached for the call.
 #[derive(Debug)]
 pub struct Objects {
     git_directory: PathBuf,
@@ -110,7 +109,7 @@ impl Objects {
         Objects::within(git_directory, common, format, Budget::default())
     }
 
-    /// The same, with more or less to spend.
+    /// The same, with another budget.
     pub fn within(git_directory: &Path, common: &Path, format: HashFormat, budget: Budget) -> Objects {
         Objects {
             git_directory: git_directory.to_owned(),
@@ -126,7 +125,7 @@ impl Objects {
         }
     }
 
-    /// Reads one object of at most so many bytes.
+    /// Reads one object up to a size limit.
     pub fn read(&self, id: &Id, limit_bytes: u64) -> Result<(Kind, Vec<u8>), Unread> {
         let object = self.object(id, limit_bytes)?;
         Ok((object.kind, object.bytes.clone()))
@@ -137,13 +136,13 @@ impl Objects {
             return Err(Unread::Unsupported("an object that another one replaces"));
         }
         match self.store.read(id, limit, &self.budget) {
-            // Git knows the tree without entries even where it was never stored.
+            // Git knows the empty tree even if it was never stored.
             Err(_) if *id == self.format.empty_tree() => Ok(Rc::new(Object { kind: Kind::Tree, bytes: Vec::new() })),
             answer => answer,
         }
     }
 
-    /// The objects in whose place git reads others.
+    /// The objects that git replaces with others.
     fn replaced(&self) -> Result<&[Id], Unread> {
         let list = || {
             let mut ids: Vec<Id> = Vec::new();

@@ -1,29 +1,29 @@
-//! What a name on a command line means: branches, tags, commits and what is written behind them.
+//! What a revision on a command line means: branches, tags, commits and their suffixes.
 
 use super::references::is_valid;
 use super::{Id, Kind, Objects, Unread};
 
-/// Bytes of a name; each of them may mean another step back.
+/// Bytes of a name; each may mean another step back.
 const NAME: usize = 1000;
 
 /// How many commits one `~N` goes back.
 const BACK: usize = 500;
 
-/// The fewest digits that git takes for the beginning of an object's name.
+/// The fewest digits git accepts as an abbreviated object id.
 const DIGITS: usize = 4;
 
 const OTHER: Unread = Unread::Unsupported("this way of naming a revision");
 
-/// The reference that a branch follows, by the configuration.
+/// The reference a branch tracks, by configuration.
 pub type Upstream<'a> = &'a dyn Fn(&str) -> Result<Option<String>, Unread>;
 
-/// What is written behind a name.
+/// A suffix of a name.
 enum Suffix {
     /// `^N`
     Parent(usize),
     /// `~N`
     Ancestor(usize),
-    /// `^{KIND}`, or without a kind whatever is no tag.
+    /// `^{KIND}`, or without a kind anything that is not a tag.
     Peel(Option<Kind>),
     /// `^{object}`
     Any,
@@ -32,12 +32,12 @@ enum Suffix {
 }
 
 impl Objects {
-    /// The object that a name means to `git rev-parse`, except that `-` is what was checked out before.
+    /// The object that `git rev-parse` finds for a name, except that `-` means the previous checkout.
     pub fn resolve(&self, name: &str) -> Result<Id, Unread> {
         self.resolve_with(name, &|_| Err(Unread::Unsupported("what a branch follows")))
     }
 
-    /// The same, where `@{upstream}` is known too.
+    /// The same, with `@{upstream}` known too.
     pub fn resolve_with(&self, name: &str, upstream: Upstream<'_>) -> Result<Id, Unread> {
         if name.len() > NAME {
             return Err(Unread::OverBudget);
@@ -54,7 +54,7 @@ impl Objects {
         self.entry_at(&tree, path)?.map(|(_, id)| id).ok_or(Unread::NoSuchName)
     }
 
-    /// The commit that `git switch NAME` and `git checkout NAME` go to: there a branch comes before a tag.
+    /// The commit that `git switch NAME` and `git checkout NAME` go to: there branches take precedence over tags.
     pub fn resolve_branch(&self, name: &str) -> Result<Id, Unread> {
         let prior = prior(name).map(|nth| self.nth_prior(nth)).transpose()?;
         let name = prior.as_deref().unwrap_or(name);
@@ -93,7 +93,7 @@ impl Objects {
         }
     }
 
-    /// A name without anything behind it.
+    /// A name without suffixes.
     fn simple(&self, name: &str, upstream: Upstream<'_>) -> Result<Id, Unread> {
         if name.len() == 2 * self.format.length()
             && let Some(id) = Id::parse(name)
@@ -146,7 +146,7 @@ impl Objects {
             return Ok(found.id);
         }
         let is_hex = |digits: &str| digits.len() >= DIGITS && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        // What `git describe` prints names a commit, whatever stands before it.
+        // The output of `git describe` names a commit, whatever precedes it.
         if name.rsplit_once("-g").is_some_and(|(_, digits)| is_hex(digits)) {
             return Err(OTHER);
         }
@@ -180,7 +180,7 @@ fn prior(name: &str) -> Option<usize> {
     digits.parse().ok().filter(|nth| is_number && *nth > 0)
 }
 
-/// Takes the last thing off that is written behind a name.
+/// Removes the last suffix of a name.
 fn suffix(name: &str) -> Option<(&str, Result<Suffix, Unread>)> {
     let start = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let digits = name.get(start.len()..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Packs: many objects in one file, most of them told as deltas.
+//! Packs: many objects in one file, most of them as deltas.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -17,13 +17,13 @@ use super::{Id, Kind, Unread};
 /// The longest chain of deltas that git makes.
 const CHAIN: usize = 4095;
 
-/// The words at the beginning of a pack: signature, version, count.
+/// The header of a pack: signature, version, count.
 const HEAD: u64 = 12;
 
-/// A pack and its index, both opened when they are needed.
+/// A pack and its index, both opened on demand.
 #[derive(Debug)]
 pub(super) struct Pack {
-    /// The path of its index; the pack lies beside it.
+    /// The path of its index; the pack is next to it.
     path: PathBuf,
     hash: usize,
     index: OnceCell<Result<PackIndex, Unread>>,
@@ -40,7 +40,7 @@ struct Entry<'a> {
 
 enum Form {
     Whole(Kind),
-    /// A delta on the object that begins here.
+    /// A delta on the object at this offset.
     DeltaAt(u64),
 }
 
@@ -53,17 +53,17 @@ impl Pack {
         &self.path
     }
 
-    /// The names in it that begin with these digits.
+    /// The ids in it that start with these digits.
     pub(super) fn beginning_with(&self, digits: &str) -> Result<Vec<Id>, Unread> {
         self.index()?.beginning_with(digits)
     }
 
-    /// Where an object begins; `None` if the pack does not have it.
+    /// The offset of an object; `None` if the pack does not have it.
     pub(super) fn find(&self, id: &Id) -> Result<Option<u64>, Unread> {
         self.index()?.find(id)
     }
 
-    /// Reads the object that begins here, and what it is a delta of.
+    /// Reads the object at this offset, and what it is a delta of.
     pub(super) fn read(
         &self,
         offset: u64,
@@ -149,7 +149,7 @@ impl Pack {
     }
 }
 
-/// A regular file and its length. Pipes and the like are not waited for.
+/// A regular file and its length. Never blocks on pipes and the like.
 fn open(path: &Path) -> Result<(File, u64), Unread> {
     let flags = rustix::fs::OFlags::NONBLOCK;
     let file = std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path);

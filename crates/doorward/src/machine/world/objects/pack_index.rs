@@ -1,4 +1,4 @@
-//! The index of a pack: where each object begins, looked up in place.
+//! The index of a pack: the offset of each object, looked up in place.
 
 use std::cmp::Ordering;
 use std::fs::File;
@@ -6,13 +6,13 @@ use std::os::unix::fs::FileExt;
 
 use super::{Id, Unread};
 
-/// How many names are read at once when the search has come so near.
+/// How many ids are read at once when the search has narrowed down.
 const NEAR: u64 = 200;
 
 /// How many objects with the same first digits are told apart.
 const ALIKE: usize = 8;
 
-/// Version 1 has place and name side by side, version 2 in two tables and far places in a third.
+/// Version 1 stores offset and id together, version 2 in two tables, with large offsets in a third.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     One,
@@ -50,7 +50,7 @@ impl PackIndex {
         }
     }
 
-    /// Where an object begins in the pack.
+    /// The offset of an object in the pack.
     pub(super) fn find(&self, id: &Id) -> Result<Option<u64>, Unread> {
         let first = id.bytes().first().copied().unwrap_or_default();
         let (at, is_there) = self.first_from(id.bytes(), self.with_first(first))?;
@@ -59,7 +59,7 @@ impl PackIndex {
         if is_there { self.offset(at).map(Some) } else { Ok(None) }
     }
 
-    /// The names that begin with these digits, of which there are at least two.
+    /// The ids that start with these digits, of which there are at least two.
     pub(super) fn beginning_with(&self, digits: &str) -> Result<Vec<Id>, Unread> {
         let least = format!("{digits:0<width$}", width = usize::try_from(self.hash).unwrap_or_default() * 2);
         let least = Id::parse(&least).ok_or(Unread::Corrupt)?;
@@ -127,7 +127,7 @@ impl PackIndex {
         let (start, width) = self.names();
         let place = match self.version {
             Version::One => start + at * width - 4,
-            // Behind the names lies a table of checksums.
+            // A table of checksums follows the ids.
             Version::Two => start + count * (self.hash + 4) + at * 4,
         };
         let near = u64::from(self.number_at(place)?);

@@ -1,11 +1,11 @@
-//! Branches, tags and the other names that git keeps in files.
+//! Branches, tags and other references.
 
 use std::ops::Range;
 use std::path::Path;
 
 use super::{Id, Objects, Unread, listed};
 
-/// As often as git follows from one reference to the next.
+/// How many symbolic references git follows.
 const SYMBOLIC: usize = 5;
 
 /// Bytes of a file with one reference; `FETCH_HEAD` has a line for each branch that was fetched.
@@ -27,7 +27,7 @@ const PLACES: &[(&str, &str)] = &[
 /// References of which every work tree has its own.
 const PER_WORK_TREE: &[&str] = &["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
 
-/// The references in `packed-refs`: the text, and where in it each name lies, by name.
+/// The references in `packed-refs`: the text, and the position of each name in it.
 #[derive(Debug)]
 pub(super) struct Packed {
     text: String,
@@ -81,7 +81,7 @@ impl Objects {
         }
     }
 
-    /// The directory in which a reference or its log lies.
+    /// The directory of a reference or its log.
     pub(super) fn directory_of(&self, name: &str) -> &Path {
         let is_root = name.bytes().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'-' | b'_'));
         let is_own = is_root || PER_WORK_TREE.iter().any(|start| name.starts_with(start));
@@ -108,7 +108,7 @@ impl Objects {
         if let Some(text) = content(&path)? {
             return match parse(&text, self.format.length()) {
                 Some(reference) => Ok(Some(reference)),
-                // Other files of git's lie there too: `config` is no reference, and may be the name of a branch.
+                // Git keeps other files there too: `config` is not a reference, but may be the name of a branch.
                 None if !name.starts_with("refs/") && name != "HEAD" => Ok(None),
                 None => Err(Unread::Corrupt),
             };
@@ -145,7 +145,7 @@ impl Packed {
         self.places.get(found).map(|(_, id)| *id)
     }
 
-    /// What follows a common beginning in all names that have it.
+    /// The rest of all names with a common prefix.
     pub(super) fn below<'a>(&'a self, start: &'a str) -> impl Iterator<Item = &'a str> {
         let first = self.places.partition_point(|(place, _)| self.name(place) < start);
         self.places.iter().skip(first).map_while(move |(place, _)| self.name(place).strip_prefix(start))
@@ -168,7 +168,7 @@ pub(super) fn full_names(name: &str) -> Result<Vec<String>, Unread> {
 fn content(path: &Path) -> Result<Option<String>, Unread> {
     match path.symlink_metadata() {
         Err(error) if listed::is_absence(&error) => Ok(None),
-        // A name can be longer than any file's, and then it is only that of a branch in `packed-refs`.
+        // A name can be too long for a file; then it can only be in `packed-refs`.
         Err(error) if error.kind() == std::io::ErrorKind::InvalidFilename => Ok(None),
         Err(_) => Err(Unread::Unreadable),
         Ok(metadata) if metadata.is_dir() => Ok(None),

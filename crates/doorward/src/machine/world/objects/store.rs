@@ -1,4 +1,4 @@
-//! Where a repository's objects lie: its own directory, those it borrows from, and the packs in all of them.
+//! The object stores of a repository: its own directory, its alternates, and the packs in all of them.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use super::inflate::Inflater;
 use super::pack::Pack;
 use super::{HashFormat, Id, Kind, Unread, hashed, listed, loose};
 
-/// As deep as git itself follows from one repository to the next.
+/// How deep git itself follows alternates.
 const BORROWED: usize = 5;
 
-/// Directories of objects, all together.
+/// Maximum number of object directories.
 const DIRECTORIES: usize = 32;
 
-/// Packs, all together: each may stay open.
+/// Maximum number of packs: each may stay open.
 const PACKS: usize = 400;
 
 /// Bytes of a list of further directories.
 const LIST: u64 = 64 << 10;
 
-/// An object, whole.
+/// A complete object.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Object {
     pub kind: Kind,
@@ -42,9 +42,9 @@ pub(super) struct Store {
 struct Found {
     directories: Vec<PathBuf>,
     packs: Vec<Pack>,
-    /// Some pack lies there without an index of its own, so not every name is seen.
+    /// Some pack has no index of its own, so not every id is visible.
     is_partial: bool,
-    /// Objects may be left out, for git to fetch when it needs them.
+    /// Objects may be missing, for git to fetch on demand.
     is_promised: bool,
 }
 
@@ -59,7 +59,7 @@ impl Store {
         }
     }
 
-    /// Reads an object and makes sure that it is the one asked for.
+    /// Reads an object and verifies its id.
     pub(super) fn read(&self, id: &Id, limit: u64, budget: &Budget) -> Result<Rc<Object>, Unread> {
         budget.spend_object()?;
         let object = match self.packed(id, limit, budget)? {
@@ -69,7 +69,7 @@ impl Store {
         if hashed(self.format, object.kind, &object.bytes) == *id { Ok(object) } else { Err(Unread::Corrupt) }
     }
 
-    /// The only object whose name begins with these digits; `None` if there is none.
+    /// The only object whose id starts with these digits; `None` if there is none.
     pub(super) fn beginning_with(&self, digits: &str) -> Result<Option<Id>, Unread> {
         let digits = digits.to_ascii_lowercase();
         let found = self.found()?;
@@ -127,7 +127,7 @@ impl Store {
         self.found.get_or_init(find).as_ref().map_err(|problem| *problem)
     }
 
-    /// Adds a directory of objects, and those that it borrows from.
+    /// Adds an object directory and its alternates.
     fn borrow_from(&self, directory: &Path, depth: usize, found: &mut Found) -> Result<(), Unread> {
         if found.directories.iter().any(|known| known == directory) {
             return Ok(());
@@ -161,7 +161,7 @@ impl Store {
                 _ => {}
             }
         }
-        // The newest packs have what is looked for most, and their names say nothing about age; any order is right.
+        // The newest packs have what is needed most, but their names say nothing about age; any order is fine.
         found.packs.sort_by(|one, other| one.path().cmp(other.path()));
         if found.packs.len() > PACKS { Err(Unread::OverBudget) } else { Ok(()) }
     }

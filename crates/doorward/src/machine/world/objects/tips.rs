@@ -1,17 +1,17 @@
-//! Where all references below a common beginning point: every branch of the remotes, for one.
+//! Where all references with a common prefix point, such as every remote branch.
 
 use std::path::Path;
 
 use super::{Id, Objects, Unread, listed};
 
-/// More branches than are looked at.
+/// Maximum number of branches.
 const TIPS: usize = 2_000;
 
 /// How deep the names of branches go.
 const DEPTH: usize = 16;
 
 impl Objects {
-    /// The objects that references with this beginning point to; `start` ends with a slash.
+    /// The objects that references with this prefix point to; `start` ends with a slash.
     pub fn tips(&self, start: &str) -> Result<Vec<Id>, Unread> {
         let mut names: Vec<String> = self.packed()?.below(start).map(|rest| format!("{start}{rest}")).collect();
         let mut waiting = vec![(start.trim_end_matches('/').to_owned(), 0)];

@@ -1,4 +1,4 @@
-//! Trees: what each directory of a commit holds. One that git would not have written is not believed.
+//! Trees: the content of each directory of a commit. Trees that git would not have written are rejected.
 
 use std::cmp::Ordering;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ const MODES: &[(&[u8], u32)] = &[
     (b"160000", 0o160_000),
 ];
 
-/// A tree with its entries found and checked.
+/// A parsed and checked tree.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     bytes: Vec<u8>,
@@ -70,7 +70,7 @@ impl Objects {
 
     pub(super) fn tree(&self, id: &Id) -> Result<Rc<Tree>, Unread> {
         if let Some(known) = self.trees.borrow().get(id) {
-            // Trees can hold one another so often that going through them never ends, without one more to read.
+            // Trees can contain each other so often that walking them never ends, even without reading another one.
             self.budget.spend_object()?;
             return Ok(Rc::clone(known));
         }
@@ -131,7 +131,7 @@ impl Tree {
         self.bytes.get(place.start..place.end).unwrap_or_default()
     }
 
-    /// Every name is one that git takes, they are sorted, and none is there twice.
+    /// All names are valid for git, sorted and unique.
     fn is_in_order(&self) -> bool {
         let key = |place: &Place| -> (&[u8], u32) { (self.name(place), place.mode) };
         let rises = |pair: &[Place]| match pair {

@@ -1,10 +1,10 @@
-//! Which branch of a remote a branch follows, by the configuration.
+//! Which remote branch a branch tracks, by configuration.
 
 use std::collections::BTreeMap;
 
 use super::Unread;
 
-/// The reference that `NAME@{upstream}` means; `None` if the branch follows none.
+/// The reference for `NAME@{upstream}`; `None` if the branch tracks none.
 ///
 /// Keys are in lower case, and a key that has several values has its later ones below `SUBSECTION#…`.
 pub fn upstream_of(values: &BTreeMap<String, String>, branch: &str) -> Result<Option<String>, Unread> {
