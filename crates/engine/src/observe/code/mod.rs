@@ -19,8 +19,6 @@ use doorward_code::{Language, Use, Value};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use crate::knowledge::schema::Role;
-use crate::observe::code::imports::imports;
-use crate::observe::code::start::started;
 use crate::observe::observer::{By, Observer};
 use crate::observe::program::args::Args;
 use crate::observe::program::destination::is_disposable;
@@ -34,6 +32,8 @@ use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::World;
 use act::{Act, At};
+use imports::imports;
+use start::started;
 
 pub fn name(language: Option<Language>) -> &'static str {
     match language {

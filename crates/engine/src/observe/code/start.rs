@@ -4,9 +4,8 @@ use doorward_code::{Use, Value};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::act::Act;
-use super::{Code, Manner, name, values};
+use super::{Code, Manner, name, not_known, values};
 use crate::knowledge::schema::Role;
-use crate::observe::code::not_known;
 use crate::observe::lingering::unwaited;
 use crate::observe::program::inner::inner_command;
 use crate::observe::program::roles::role;

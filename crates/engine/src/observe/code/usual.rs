@@ -3,8 +3,7 @@
 use doorward_code::{Language, Reading, Use, Value};
 
 use super::act::Act;
-use super::{Code, act_of, other_names, values};
-use crate::observe::code::not_known;
+use super::{Code, act_of, not_known, other_names, values};
 use crate::observe::program::inner::inner_command;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

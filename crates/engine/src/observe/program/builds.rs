@@ -3,9 +3,9 @@
 use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
+use super::tasks::fetched_here;
 use crate::knowledge::schema::Does;
 use crate::observe::observer::Observer;
-use crate::observe::program::tasks::fetched_here;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
 use crate::observe::through::arrived::foreign_place;

@@ -3,12 +3,12 @@
 use doorward_vocabulary::{Mark, Operation, Scope};
 
 use super::Invocation;
+use super::arriving::copies_in;
+use super::roles::{plain, reads, writes};
 use crate::effect::Effect;
 use crate::knowledge::schema::Role;
 use crate::observe::caused::Caused;
 use crate::observe::observer::Observer;
-use crate::observe::program::arriving::copies_in;
-use crate::observe::program::roles::{plain, reads, writes};
 use crate::observe::shell::aftermath::store;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;

@@ -3,12 +3,12 @@
 use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::Invocation;
+use super::builds::lies_outside;
+use super::recipe::is_changed;
+use super::scripts::script_file;
 use super::tasks::destroys_data;
 use crate::knowledge::schema::{Grammar, Role};
 use crate::observe::code;
-use crate::observe::program::builds::lies_outside;
-use crate::observe::program::recipe::is_changed;
-use crate::observe::program::scripts::script_file;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

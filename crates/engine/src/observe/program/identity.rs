@@ -5,13 +5,12 @@ use std::borrow::Cow;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibility};
 
 use super::WRAPPERS;
-use super::recipe::How;
+use super::environments::{is_provided, program_of_environment};
+use super::invoke::invoke;
+use super::recipe::{How, executes_file, project_program, run_file};
+use super::tasks::console_input;
 use crate::effect::{Effect, Part, Target};
 use crate::observe::observer::{By, Observer};
-use crate::observe::program::environments::{is_provided, program_of_environment};
-use crate::observe::program::invoke::invoke;
-use crate::observe::program::recipe::{executes_file, project_program, run_file};
-use crate::observe::program::tasks::console_input;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -4,9 +4,8 @@ use std::rc::Rc;
 
 use doorward_vocabulary::Marks;
 
-use super::Invocation;
-use crate::observe::program::roles::shell_code;
-use crate::observe::program::run;
+use super::roles::shell_code;
+use super::{Invocation, run};
 use crate::observe::shell::code::runs_data;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::paths::is_plain_inside;

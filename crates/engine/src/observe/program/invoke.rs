@@ -2,30 +2,28 @@
 
 use doorward_vocabulary::{Marks, Operation};
 
+use super::arriving::note_arrivals;
 use super::conditions::{asks_a_subcommand, asks_anything};
 use super::findings::{Findings, carry_out};
+use super::grammar::echo::listed;
+use super::grammar::git_extra::git_extra_named;
+use super::grammar::git_remote::gh_fetches;
+use super::grammar::grammar;
+use super::grammar::prepare::prepare;
+use super::identity::program_named;
 use super::naming::shown_name;
+use super::notes::{hunted_secrets, made_by_mktemp, note_guard, note_links, picked_secrets, telling_arguments};
+use super::patches::note_patches;
+use super::reached::reaching_values;
 use super::reading::{assign_roles, directory_flags, unknown_words};
+use super::roles::{flag_values, operands};
+use super::sinks::displaced_sinks;
 use super::stated::{effects_of, note_downloads};
+use super::switches::note_switches;
 use super::{Invocation, args, listing, notes, tokens};
 use crate::knowledge::schema::{Does, Entry, Role};
 use crate::observe::links::follows;
 use crate::observe::observer::{By, Observer};
-use crate::observe::program::arriving::note_arrivals;
-use crate::observe::program::grammar::echo::listed;
-use crate::observe::program::grammar::git_extra::git_extra_named;
-use crate::observe::program::grammar::git_remote::gh_fetches;
-use crate::observe::program::grammar::grammar;
-use crate::observe::program::grammar::prepare::prepare;
-use crate::observe::program::identity::program_named;
-use crate::observe::program::notes::{
-    hunted_secrets, made_by_mktemp, note_guard, note_links, picked_secrets, telling_arguments,
-};
-use crate::observe::program::patches::note_patches;
-use crate::observe::program::reached::reaching_values;
-use crate::observe::program::roles::{flag_values, operands};
-use crate::observe::program::sinks::displaced_sinks;
-use crate::observe::program::switches::note_switches;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

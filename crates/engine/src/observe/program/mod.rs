@@ -43,7 +43,6 @@ use crate::effect::Part;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::lingering::{remembered, unwaited};
 use crate::observe::observer::By;
-use crate::observe::program::identity::{program_named, unknown_program};
 use crate::observe::shell::background::outlives_call;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
@@ -51,6 +50,7 @@ use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::observe::through::TaskLookup;
 use args::Args;
+use identity::{program_named, unknown_program};
 use naming::normalised;
 
 /// Wrappers inside wrappers deeper than this are not peeled.

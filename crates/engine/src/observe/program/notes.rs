@@ -4,13 +4,13 @@ use super::carrying::note_carrying;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
+use super::builds::lies_outside;
 use super::findings::Findings;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::caused::Caused;
 use crate::observe::connect::Exchange;
 use crate::observe::observer::{By, Observer};
-use crate::observe::program::builds::lies_outside;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};

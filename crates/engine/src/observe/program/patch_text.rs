@@ -1,6 +1,6 @@
 //! The text of a patch: which files it names, as git and patch read the names, and what it puts into them.
 
-use crate::observe::program::patch_hunk::Hunk;
+use super::patch_hunk::Hunk;
 
 /// What a patch does to one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

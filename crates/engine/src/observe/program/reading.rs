@@ -3,6 +3,7 @@
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
+use super::builds::leads_to;
 use super::conditions::flags_are_harmless;
 use super::findings::Findings;
 use super::invoke::flag_marks;
@@ -10,7 +11,6 @@ use super::positions::{environment_first, match_positions, without_change};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Grammar, Operand, Role};
 use crate::observe::observer::Observer;
-use crate::observe::program::builds::leads_to;
 use crate::observe::shell::field::Field;
 
 /// Flags, words and subcommands that the tables do not know.

@@ -5,14 +5,14 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Rever
 
 use super::Invocation;
 use super::handed::asks_to_destroy;
+use super::inner::inner_command;
+use super::invoke::invoke;
+use super::tasks::{console, fetched_here};
 use super::written::{Written, read_as, says_itself};
 use crate::effect::{Effect, Target};
 use crate::observe::code;
 use crate::observe::code::code_beside;
 use crate::observe::observer::{By, Observer};
-use crate::observe::program::inner::inner_command;
-use crate::observe::program::invoke::invoke;
-use crate::observe::program::tasks::{console, fetched_here};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -3,12 +3,12 @@
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
+use super::builds::builds_directory;
 use super::recipe::{How, executes_file, is_changed, is_own_setting, not_as_trusted, project_program, run_file};
+use super::tasks::console_input;
 use crate::knowledge::schema::Role;
 use crate::observe::code;
 use crate::observe::observer::By;
-use crate::observe::program::builds::builds_directory;
-use crate::observe::program::tasks::console_input;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

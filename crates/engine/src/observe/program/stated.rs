@@ -3,17 +3,17 @@
 use doorward_vocabulary::{Degree, FlowKind, Mark, Operation};
 
 use super::conditions::happens;
+use super::containers::containers;
+use super::destination::place_effect;
+use super::handed::handed_on;
 use super::naming::target;
+use super::notes::{asks_loopback_only, environment_dump, host_marks};
+use super::recipe::recipe;
+use super::tasks::tasks;
 use super::{Invocation, named_tasks};
 use crate::effect::Effect;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::observer::{By, Observer};
-use crate::observe::program::containers::containers;
-use crate::observe::program::destination::place_effect;
-use crate::observe::program::handed::handed_on;
-use crate::observe::program::notes::{asks_loopback_only, environment_dump, host_marks};
-use crate::observe::program::recipe::recipe;
-use crate::observe::program::tasks::tasks;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -7,9 +7,9 @@ use doorward_vocabulary::Mark;
 
 use super::Invocation;
 use super::args::Args;
+use super::grammar::find_listed::told_by_searches;
 use crate::observe::expanded::expanded_names;
 use crate::observe::observer::Observer;
-use crate::observe::program::grammar::find_listed::told_by_searches;
 use crate::observe::required::Required;
 use crate::observe::shell::field::Field;
 use crate::observe::stream::Shape;

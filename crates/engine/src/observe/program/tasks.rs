@@ -4,14 +4,14 @@ use doorward_code::Language;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, Scope, Sensitivity};
 
 use super::Invocation;
+use super::builds::{cmake_sources, dotnet_words, foreign_sources, installs};
 use super::grammar::{deployment, reads_environment};
+use super::inner::inner_command;
+use super::invoke::invoke;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Does;
 use crate::observe::code;
 use crate::observe::observer::{By, Observer};
-use crate::observe::program::builds::{cmake_sources, dotnet_words, foreign_sources, installs};
-use crate::observe::program::inner::inner_command;
-use crate::observe::program::invoke::invoke;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -5,9 +5,15 @@ use std::rc::Rc;
 use doorward_shell::Dialect;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
+use super::code::runs_data;
+use super::directory::change_directory;
+use super::evaluate::{evaluates, reads_as_number};
+use super::exports::{assign, export, hides_history};
 use super::field::Field;
 use super::run::Runner;
 use super::state::State;
+use super::variables::{let_builtin, printf_variable, read, wait};
+use super::zsh::note_numbers;
 use crate::knowledge::schema::Role;
 use crate::observe::observer::{By, Observer};
 use crate::observe::program::args::Args;
@@ -15,12 +21,6 @@ use crate::observe::program::environments::activated;
 use crate::observe::program::notes::lists_environment;
 use crate::observe::program::scripts::script_file;
 use crate::observe::program::{Invocation, run};
-use crate::observe::shell::code::runs_data;
-use crate::observe::shell::directory::change_directory;
-use crate::observe::shell::evaluate::{evaluates, reads_as_number};
-use crate::observe::shell::exports::{assign, export, hides_history};
-use crate::observe::shell::variables::{let_builtin, printf_variable, read, wait};
-use crate::observe::shell::zsh::note_numbers;
 use crate::observe::stream::{Origin, Stream};
 
 fn is_cluster_with_x(word: &str) -> bool {

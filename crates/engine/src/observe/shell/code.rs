@@ -2,12 +2,11 @@
 
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks};
 
-use super::reading::readings;
+use super::reading::{every_reading, readings};
 use super::run::Runner;
 use super::state::State;
 use crate::effect::Part;
 use crate::observe::observer::{By, Observer};
-use crate::observe::shell::reading::every_reading;
 use crate::observe::stream::{Origin, Stream};
 use crate::world::Shell;
 

@@ -2,11 +2,11 @@
 
 use doorward_vocabulary::Degree;
 
+use super::exports::poison;
 use super::field::Field;
 use super::run::Runner;
 use super::state::State;
 use crate::observe::observer::Observer;
-use crate::observe::shell::exports::poison;
 use crate::observe::stream::{Shape, Stream};
 
 /// Subscripts in text that subscripts run are followed this deep.

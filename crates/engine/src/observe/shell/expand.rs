@@ -3,15 +3,15 @@
 use doorward_shell::{Dialect, Parameter, ParameterOperation, Part, Quoting, Word};
 use doorward_vocabulary::Degree;
 
+use super::aftermath::{keep_files, keep_uncertain};
 use super::building::{Building, EXPANDED, Expansion, append, split, unknown, usual_splitting};
+use super::code::seen_secret;
+use super::evaluate::{evaluates, reads_as_number};
+use super::exports::assign;
 use super::field::{Field, UNKNOWN};
 use super::run::Runner;
 use super::state::State;
 use crate::observe::observer::Observer;
-use crate::observe::shell::aftermath::{keep_files, keep_uncertain};
-use crate::observe::shell::code::seen_secret;
-use crate::observe::shell::evaluate::{evaluates, reads_as_number};
-use crate::observe::shell::exports::assign;
 use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::World;
 

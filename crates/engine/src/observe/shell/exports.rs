@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Scope};
 
+use super::evaluate::{evaluates, reads_as_number};
 use super::state::{State, Variable};
+use super::zsh::note_tied;
 use crate::effect::{Effect, Target};
 use crate::observe::names;
 use crate::observe::observer::Observer;
-use crate::observe::shell::evaluate::{evaluates, reads_as_number};
-use crate::observe::shell::zsh::note_tied;
 use crate::observe::stream::{Shape, Stream};
 use crate::world::World;
 

@@ -8,17 +8,17 @@ use doorward_vocabulary::{Degree, Mark};
 
 use super::aftermath::{changes_files, keep_files, keep_uncertain, unless_refused};
 use super::background;
+use super::background::note_background;
+use super::exports::assign;
 use super::list::{Exits, Jump, opens_files};
 use super::loops::{forget_assigned, loop_value};
+use super::simple::finish_redirects;
 use super::state::State;
 use super::trap::Trap;
+use super::zsh::note_hook;
 use crate::observe::caused::Caused;
 use crate::observe::lingering::unwaited;
 use crate::observe::observer::Observer;
-use crate::observe::shell::background::note_background;
-use crate::observe::shell::exports::assign;
-use crate::observe::shell::simple::finish_redirects;
-use crate::observe::shell::zsh::note_hook;
 use crate::observe::stream::{Origin, Stream};
 
 /// Functions and nested code deeper than this are not followed.

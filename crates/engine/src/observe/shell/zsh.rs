@@ -3,11 +3,11 @@
 use doorward_shell::Dialect;
 use doorward_vocabulary::Degree;
 
+use super::exports::poison;
 use super::field::Field;
 use super::run::Runner;
 use super::state::State;
 use crate::observe::observer::Observer;
-use crate::observe::shell::exports::poison;
 
 /// Arrays that are the same as a variable in capitals, where programs or functions are looked for.
 const SEARCHED: &[&str] = &["path", "fpath", "module_path", "cdpath", "manpath"];

@@ -33,10 +33,10 @@ use crate::observe::program::Invocation;
 use crate::observe::program::written::says_itself;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::{State, WrittenFile};
-use crate::observe::through::sources::{changed_code, changed_script, sources};
 use crate::path;
 use crate::world::{Shell, World};
 use runner::Task;
+use sources::{changed_code, changed_script, sources};
 
 /// One thing that a recipe does.
 #[derive(Clone, Debug, PartialEq, Eq)]

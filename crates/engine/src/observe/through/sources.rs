@@ -3,7 +3,7 @@
 use doorward_code::Language;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Scope, Sensitivity};
 
-use super::files;
+use super::{arrived, files};
 use crate::effect::{Effect, Target};
 use crate::observe::code::{self, Manner, code_beside};
 use crate::observe::observer::By;
@@ -12,7 +12,6 @@ use crate::observe::program::recipe::{How, run_file};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
-use crate::observe::through::arrived;
 use crate::path;
 use crate::world::World;
 

@@ -3,7 +3,7 @@
 
 use doorward_vocabulary::{Mark, Operation, Scope};
 
-use super::runner;
+use super::{follow_task, runner};
 use crate::effect::RECIPE;
 use crate::effect::{Effect, Target};
 use crate::facts::Flow;
@@ -15,7 +15,6 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::observe::through;
-use crate::observe::through::follow_task;
 use crate::path;
 use crate::rules::holds_for_effect;
 use crate::world::Content;

@@ -3,10 +3,10 @@
 use doorward_vocabulary::{Degree, Mark};
 
 use super::super::Invocation;
+use super::find_certain::{certainly_found, delete_certain, deletes_certain, found_now};
+use super::find_listed::note_search;
 use super::find_words::{BARE, COMPARED, Group, RUNNERS, VALUED, WRITERS};
 use crate::observe::observer::Observer;
-use crate::observe::program::grammar::find_certain::{certainly_found, delete_certain, deletes_certain, found_now};
-use crate::observe::program::grammar::find_listed::note_search;
 use crate::observe::program::inner::inner_command;
 use crate::observe::program::roles::{reads, writes};
 use crate::observe::shell::field::{Field, UNKNOWN};

@@ -3,9 +3,9 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
+use super::git::git_repository;
 use crate::knowledge::schema::Entry;
 use crate::observe::observer::Observer;
-use crate::observe::program::grammar::git::git_repository;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;

@@ -3,11 +3,11 @@
 use doorward_vocabulary::{Mark, Operation, Reach, Reversibility, Scope};
 
 use super::super::Invocation;
+use super::git_removals::{git_removals, put_back};
 use super::git_writes::Written;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
 use crate::observe::observer::Observer;
-use crate::observe::program::grammar::git_removals::{git_removals, put_back};
 use crate::observe::program::roles::reads;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
