@@ -234,3 +234,17 @@ fn ordinary_makefiles_pass() {
         assert_eq!(verdict("make all", &[("Makefile", text)]), Verdict::AutoApprove, "{text}");
     }
 }
+
+#[test]
+fn a_tool_of_the_project_that_is_given_its_own_name_ends() {
+    for command in [
+        "pytest a bin/pytest",
+        "rspec a bin/rspec",
+        "pip-compile -n x.in bin/pytest",
+        "bin/rspec a bin/rspec",
+        "sh -c 'bin/rspec a bin/rspec'",
+        "find . -exec bin/pytest a bin/pytest \\;",
+    ] {
+        assert_ne!(verdict(command, &[]), Verdict::Block, "{command}");
+    }
+}

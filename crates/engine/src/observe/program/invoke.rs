@@ -1,6 +1,6 @@
 //! One invocation of a known program, from its words to what comes out.
 
-use doorward_vocabulary::{Marks, Operation};
+use doorward_vocabulary::{Degree, Marks, Operation};
 
 use super::arriving::note_arrivals;
 use super::conditions::{asks_a_subcommand, asks_anything};
@@ -25,7 +25,7 @@ use crate::knowledge::schema::{Does, Entry, Role};
 use crate::observe::links::follows;
 use crate::observe::observer::{By, Observer};
 use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::run::{DEPTH, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::World;
@@ -85,6 +85,10 @@ pub fn invoke<'a>(
 
 /// Everything that the words of an invocation make happen.
 fn act(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+    // A tool of the project that runs a tool of its own name would go on for ever.
+    if runner.depth >= DEPTH {
+        return runner.out.lower(Degree::Opaque, "nested too deeply");
+    }
     runner.depth += 1;
     act_by_tables(runner, invocation, state);
     runner.depth -= 1;

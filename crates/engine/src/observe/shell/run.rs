@@ -22,7 +22,7 @@ use crate::observe::observer::Observer;
 use crate::observe::stream::{Origin, Stream};
 
 /// Functions and nested code deeper than this are not followed.
-const DEPTH: u32 = 40;
+pub const DEPTH: u32 = 40;
 
 /// A body whose rounds keep changing what the next one sees is run this often.
 const ROUNDS: usize = 4;
