@@ -13,6 +13,7 @@ use crate::machine::paths::Places;
 use crate::machine::visible;
 use crate::memory::digest::{self, Digest};
 use crate::memory::ledger_view::Room;
+use crate::memory::session::TRIAL;
 
 /// Maximum number of files and hosts shown; JSON has all of them.
 const SHOWN: usize = 10;
@@ -49,7 +50,9 @@ pub fn run(arguments: &DigestArguments) -> Result<ExitCode> {
 
 fn last_session(index: &Index) -> Result<String> {
     let rows = index.list(&Filter { kind: Some(Kind::Decision), limit: Some(50), ..Filter::default() })?;
-    match rows.into_iter().find_map(|row| row.session) {
+    // The trial call of `setup` is nobody's work.
+    let own = |session: &String| !session.starts_with(TRIAL);
+    match rows.into_iter().filter_map(|row| row.session).find(own) {
         Some(session) => Ok(session),
         None => bail!("no sessions on record yet"),
     }

@@ -72,7 +72,13 @@ pub fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
             decide(&What::Project { path }, true)
         }
         // There is no project here, or no user to decide about it.
-        None => list(&mut anstream::stdout().lock()),
+        None => {
+            let mut out = anstream::stdout().lock();
+            if here().is_none() {
+                writeln!(out, "This directory is in no project; `doorward trust PATH` trusts one. Trusted so far:")?;
+            }
+            list(&mut out)
+        }
     }
 }
 
