@@ -1,5 +1,7 @@
 //! Packs rules and program files into one blob; a mistake in a file stops the build with its file and line.
 
+#![allow(unreachable_pub, reason = "what the build includes is public in the library")]
+
 #[path = "src/knowledge"]
 #[allow(dead_code, reason = "the build needs the readers only")]
 mod knowledge {
@@ -49,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (scorer, thresholds) = (scorer()?, thresholds()?);
     let name = fingerprint([packed.as_slice(), scorer.as_bytes(), thresholds.as_bytes()]);
     let thresholds = format!(
-        "{thresholds}/// One name for rules, programs, tools, scorer and thresholds.\npub const KNOWLEDGE: &str = \"{name:016x}\";\n"
+        "{thresholds}/// One name for rules, programs, tools, scorer and thresholds.\npub(super) const KNOWLEDGE: &str = \"{name:016x}\";\n"
     );
     std::fs::write(out.join("knowledge.bin"), packed)?;
     std::fs::write(out.join("scorer.rs"), scorer)?;
@@ -70,9 +72,9 @@ fn scorer() -> Result<String, Box<dyn Error>> {
         .map_err(|problem| format!("model/scorer.tsv: {problem}"))?;
     let mut text = String::new();
     for (name, heads) in [("BASE", table.base), ("SLOPE", table.slope), ("OFFSET", table.offset)] {
-        writeln!(text, "pub const {name}: super::Heads = {heads:?};")?;
+        writeln!(text, "pub(super) const {name}: super::Heads = {heads:?};")?;
     }
-    writeln!(text, "pub static WEIGHTS: [super::Heads; {}] = {:?};", names.len(), table.weights)?;
+    writeln!(text, "pub(super) static WEIGHTS: [super::Heads; {}] = {:?};", names.len(), table.weights)?;
     Ok(text)
 }
 
@@ -104,7 +106,7 @@ fn thresholds() -> Result<String, Box<dyn Error>> {
         raised.push(*value);
     }
     Ok(format!(
-        "pub const THRESHOLDS: super::Thresholds = super::Thresholds {{ confidence: {:?}, irreversible: {:?}, \
+        "pub(super) const THRESHOLDS: super::Thresholds = super::Thresholds {{ confidence: {:?}, irreversible: {:?}, \
          by_operation: {raised:?}, reads_per_minute: {}, read_burst: {}, denials_in_a_row: {}, denials: {}, \
          bulk_files: {}, bulk_bytes: {}, read_bytes: {} }};\n",
         read.confidence,

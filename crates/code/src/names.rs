@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 /// One way in which a name gets a meaning.
 #[derive(Clone, Debug)]
-pub enum Binding<'t> {
+pub(crate) enum Binding<'t> {
     /// A module or a member of one, by its full name.
     Import(String),
     /// The value of an expression.
@@ -25,13 +25,13 @@ pub enum Binding<'t> {
 
 /// All names that a text gives a meaning to.
 #[derive(Debug, Default)]
-pub struct Names<'t> {
+pub(crate) struct Names<'t> {
     bindings: BTreeMap<String, Vec<Binding<'t>>>,
 }
 
 /// What a name stands for.
 #[derive(Clone, Debug)]
-pub enum Meaning<'a, 't> {
+pub(crate) enum Meaning<'a, 't> {
     /// The text says nothing about it: a built-in, or nothing at all.
     Free,
     Import(&'a str),
@@ -44,11 +44,11 @@ pub enum Meaning<'a, 't> {
 }
 
 impl<'t> Names<'t> {
-    pub fn bind(&mut self, name: &str, binding: Binding<'t>) {
+    pub(crate) fn bind(&mut self, name: &str, binding: Binding<'t>) {
         self.bindings.entry(name.to_owned()).or_default().push(binding);
     }
 
-    pub fn meaning(&self, name: &str) -> Meaning<'_, 't> {
+    pub(crate) fn meaning(&self, name: &str) -> Meaning<'_, 't> {
         let Some(bindings) = self.bindings.get(name) else { return Meaning::Free };
         let imports: Vec<&str> = bindings
             .iter()
@@ -73,7 +73,7 @@ impl<'t> Names<'t> {
     }
 
     /// What the name is imported as, whatever else it may be.
-    pub fn imported(&self, name: &str) -> Vec<String> {
+    pub(crate) fn imported(&self, name: &str) -> Vec<String> {
         let of = |binding: &Binding<'t>| match binding {
             Binding::Import(path) => Some(path.clone()),
             Binding::Value(_)
@@ -87,18 +87,18 @@ impl<'t> Names<'t> {
     }
 
     /// The name is a function, a class or a parameter of the text itself, whatever else it may be.
-    pub fn is_callable(&self, name: &str) -> bool {
+    pub(crate) fn is_callable(&self, name: &str) -> bool {
         self.bindings
             .get(name)
             .is_some_and(|all| all.iter().all(|binding| matches!(binding, Binding::Own | Binding::Parameter)))
     }
 
     /// The text gives the name a meaning that is no import.
-    pub fn is_shadowed(&self, name: &str) -> bool {
+    pub(crate) fn is_shadowed(&self, name: &str) -> bool {
         matches!(self.meaning(name), Meaning::Once(_) | Meaning::Several | Meaning::Clash)
     }
 
-    pub fn is_parameter(&self, name: &str) -> bool {
+    pub(crate) fn is_parameter(&self, name: &str) -> bool {
         self.bindings.get(name).is_some_and(|all| all.iter().any(|binding| matches!(binding, Binding::Parameter)))
     }
 }

@@ -3,16 +3,16 @@
 use tree_sitter::{Language, Node, Parser, Tree};
 
 /// Deeper trees are not followed.
-pub const DEPTH: usize = 200;
+pub(crate) const DEPTH: usize = 200;
 
 /// A text with its tree.
 #[derive(Debug)]
-pub struct Source<'t> {
+pub(crate) struct Source<'t> {
     pub text: &'t str,
 }
 
 /// Parses, or says why not.
-pub fn parse(text: &str, language: &Language) -> Result<Tree, &'static str> {
+pub(crate) fn parse(text: &str, language: &Language) -> Result<Tree, &'static str> {
     let mut parser = Parser::new();
     parser.set_language(language).map_err(|_| "the grammar of this language cannot be used")?;
     let tree = parser.parse(text, None).ok_or("the code cannot be parsed")?;
@@ -47,29 +47,29 @@ fn too_deep(root: Node<'_>) -> bool {
 }
 
 impl<'t> Source<'t> {
-    pub fn of(&self, node: Node<'_>) -> &'t str {
+    pub(crate) fn of(&self, node: Node<'_>) -> &'t str {
         self.text.get(node.byte_range()).unwrap_or_default()
     }
 }
 
 /// The children that have names in the grammar, comments left out.
-pub fn children(node: Node<'_>) -> Vec<Node<'_>> {
+pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).filter(|child| child.kind() != "comment").collect()
 }
 
-pub fn field<'t>(node: Node<'t>, name: &str) -> Option<Node<'t>> {
+pub(crate) fn field<'t>(node: Node<'t>, name: &str) -> Option<Node<'t>> {
     node.child_by_field_name(name)
 }
 
 /// All children of one field.
-pub fn fields<'t>(node: Node<'t>, name: &str) -> Vec<Node<'t>> {
+pub(crate) fn fields<'t>(node: Node<'t>, name: &str) -> Vec<Node<'t>> {
     let mut cursor = node.walk();
     node.children_by_field_name(name, &mut cursor).filter(|child| child.is_named()).collect()
 }
 
 /// Calls `visit` for a node and everything below it, parents first.
-pub fn each<'t>(node: Node<'t>, visit: &mut impl FnMut(Node<'t>)) {
+pub(crate) fn each<'t>(node: Node<'t>, visit: &mut impl FnMut(Node<'t>)) {
     visit(node);
     for child in children(node) {
         each(child, visit);
@@ -77,7 +77,7 @@ pub fn each<'t>(node: Node<'t>, visit: &mut impl FnMut(Node<'t>)) {
 }
 
 /// Some use of a name, anywhere in the text, does not pass `test`.
-pub fn any_other_use<'t>(source: &Source<'t>, name: Node<'t>, test: impl Fn(Node<'t>) -> bool) -> bool {
+pub(crate) fn any_other_use<'t>(source: &Source<'t>, name: Node<'t>, test: impl Fn(Node<'t>) -> bool) -> bool {
     let wanted = source.of(name);
     let mut root = name;
     while let Some(parent) = root.parent() {

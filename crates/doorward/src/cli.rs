@@ -17,7 +17,7 @@ use crate::policy::config;
 /// Decide whether an AI agent's tool call may run: approve, confirm or block, with reasons and a record.
 #[derive(Debug, Parser)]
 #[command(name = "doorward", version, max_term_width = 100, arg_required_else_help = true)]
-pub struct CommandLine {
+pub(crate) struct CommandLine {
     #[command(subcommand)]
     command: Command,
 }

@@ -269,7 +269,7 @@ fn with_patched(mut changes: Vec<Change>, patch: &str) -> Result<Vec<Change>, St
 }
 
 /// The files that the headers of a patch name, in the format of `apply_patch` or as a unified diff.
-pub fn patched(patch: &str) -> Vec<(&str, ChangeKind)> {
+pub(crate) fn patched(patch: &str) -> Vec<(&str, ChangeKind)> {
     const HEADERS: &[(&str, ChangeKind)] = &[
         ("*** Add File: ", ChangeKind::Create),
         ("*** Update File: ", ChangeKind::Update),

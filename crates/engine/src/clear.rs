@@ -10,7 +10,7 @@ use crate::review;
 use crate::verdict::Opinion;
 
 /// Replaces soft confirmations by an approval if something clears them.
-pub fn soft(opinions: &mut Vec<Opinion>, facts: &Facts, policy: &Policy) {
+pub(crate) fn soft(opinions: &mut Vec<Opinion>, facts: &Facts, policy: &Policy) {
     let by = cleared_by(facts, policy).map(|by| (Source::Permission, by));
     let accepted = || accepted_by(opinions, facts, policy).map(|by| (Source::Permission, by));
     let reviewed = || review::clears(facts, policy).map(|by| (Source::Review, by));

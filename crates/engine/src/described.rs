@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-pub use crate::description::{Description, FileDescription, GitDescription, TrackedDescription};
+pub(crate) use crate::description::{Description, FileDescription, GitDescription, TrackedDescription};
 use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 use crate::path::{join, lexical, under};
 use crate::world::{

@@ -4,7 +4,7 @@ use doorward_vocabulary::{Marks, Operation, Reach, Reversibility, Scope, Sensiti
 use serde::{Deserialize, Serialize};
 
 /// Stands between the recipe that a call runs and the program in it that does something.
-pub const RECIPE: &str = " › ";
+pub(crate) const RECIPE: &str = " › ";
 
 /// What the effect acts on, redacted and resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

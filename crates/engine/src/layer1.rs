@@ -26,7 +26,7 @@ impl NothingLost {
 }
 
 /// An approval, if every effect is covered by an allow rule and loses nothing.
-pub fn settle(facts: &Facts, policy: &Policy) -> Option<Opinion> {
+pub(crate) fn settle(facts: &Facts, policy: &Policy) -> Option<Opinion> {
     if facts.coverage.degree != Degree::Full {
         return None;
     }

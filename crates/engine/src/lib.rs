@@ -63,7 +63,8 @@ mod world;
 pub use again::{Bump, Compared, Shift, Stand, compare};
 pub use call::{Change, ChangeKind, Tool, ToolCall, tool_from_json};
 pub use coverage::Coverage;
-pub use described::{DescribedWorld, Description};
+pub use described::DescribedWorld;
+pub use description::Description;
 pub use doorward_vocabulary::{
     Clearance, Degree, FlowKind, Mark, Marks, Mode, Operation, Reach, Reversibility, Scope, Sensitivity, Source,
     Verdict,
@@ -79,7 +80,8 @@ pub use limits::{restorable, size};
 pub use matrix::{Floor, described, floor};
 pub use observe::{observe, observe_before};
 pub use pattern::of as pattern_of;
-pub use permissions::{AcceptedCall, Pattern, Permissions, is_plain_word, kind, question, texts_of};
+pub use permission_pattern::Pattern;
+pub use permissions::{AcceptedCall, Permissions, is_plain_word, kind, question, texts_of};
 pub use place::loads_by_itself;
 pub use policy::{Policy, Thresholds};
 pub use review::{REVIEWER_LISTS, REVIEWER_POLICY};

@@ -53,7 +53,7 @@ fn sweeping(facts: &Facts) -> Option<Opinion> {
 }
 
 /// What the limits on rates and denials say about this call.
-pub fn opinions(facts: &Facts, policy: &Policy) -> Vec<Opinion> {
+pub(crate) fn opinions(facts: &Facts, policy: &Policy) -> Vec<Opinion> {
     let limits = &policy.thresholds;
     let counts = &facts.counts;
     let mut hit = Vec::new();
@@ -82,18 +82,18 @@ pub fn opinions(facts: &Facts, policy: &Policy) -> Vec<Opinion> {
 }
 
 /// One call may not lose so much.
-pub fn is_bulk(lost: Amount, limits: &Thresholds) -> bool {
+pub(crate) fn is_bulk(lost: Amount, limits: &Thresholds) -> bool {
     lost.at_least || lost.files > u64::from(limits.bulk_files) || lost.bytes > limits.bulk_bytes
 }
 
 /// One read may not hand over so much.
-pub fn is_large_read(read: Amount, limits: &Thresholds) -> bool {
+pub(crate) fn is_large_read(read: Amount, limits: &Thresholds) -> bool {
     read.bytes > limits.read_bytes
 }
 
 /// The facts with the marks that the limits of this policy add: a policy may be stricter than the limits that are built in,
 /// and files that are named one by one count together.
-pub fn measured<'f>(facts: &'f Facts, policy: &Policy) -> Cow<'f, Facts> {
+pub(crate) fn measured<'f>(facts: &'f Facts, policy: &Policy) -> Cow<'f, Facts> {
     let limits = &policy.thresholds;
     let is_bulk = is_bulk(lost(facts), limits);
     let new = |effect: &Effect| {
@@ -135,7 +135,7 @@ fn is_loss(effect: &Effect) -> bool {
 }
 
 /// The limit that a rule is about, with what was counted; `None` if it is about none, or nothing was counted.
-pub fn hit(when: &When, facts: &Facts, effect: &Effect, policy: &Policy) -> Option<String> {
+pub(crate) fn hit(when: &When, facts: &Facts, effect: &Effect, policy: &Policy) -> Option<String> {
     let limits = &policy.thresholds;
     if when.all.has(Mark::Bulk) && effect.operation == Operation::Delete {
         let lost = lost(facts);

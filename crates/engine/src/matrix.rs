@@ -20,7 +20,7 @@ const FIRM: Floor = Floor { verdict: Verdict::Confirm, clearance: Some(Clearance
 const DUAL: Floor = Floor { verdict: Verdict::Block, clearance: Some(Clearance::Dual) };
 
 /// The floors of all effects that are above an approval, without those that a retired rule takes with it.
-pub fn floors(facts: &Facts, waived: &Waived) -> Vec<Opinion> {
+pub(crate) fn floors(facts: &Facts, waived: &Waived) -> Vec<Opinion> {
     let mut opinions: Vec<Opinion> = Vec::new();
     let counts = |(place, effect)| waived.of_effect(place).is_none().then_some(effect);
     for effect in facts.effects.iter().enumerate().filter_map(counts) {

@@ -230,7 +230,7 @@ impl Pattern {
 }
 
 /// `*` stands for any text, also none; everything else for itself.
-pub fn wildcard(pattern: &str, text: &str) -> bool {
+pub(crate) fn wildcard(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let Some(first) = pieces.next() else { return text.is_empty() };
     let Some(mut rest) = text.strip_prefix(first) else { return false };

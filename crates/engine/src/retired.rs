@@ -11,7 +11,7 @@ use crate::rules;
 
 /// How much goes with a retired rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extent {
+pub(crate) enum Extent {
     /// What a standing permission may clear: soft questions. This is what counts.
     Soft,
     /// Every question about the effects that the rule is about, firm ones too: what the rule is to blame for. Nothing is
@@ -21,7 +21,7 @@ pub enum Extent {
 
 /// What is left out of one effect.
 #[derive(Clone, Copy, Debug)]
-pub struct Gone {
+pub(crate) struct Gone {
     /// The marks that made the rule fire.
     pub marks: Marks,
     /// The cell of the matrix asks, so what makes it ask is left out of layer 2 too: scope, reversibility and reach.
@@ -32,12 +32,12 @@ pub struct Gone {
 
 /// What is left out of each effect of a call.
 #[derive(Debug, Default)]
-pub struct Waived(Vec<Option<Gone>>);
+pub(crate) struct Waived(Vec<Option<Gone>>);
 
 impl Waived {
     /// What the retired rules of a policy take with them. Rules of the user's own never do: without one of them the built-in
     /// policy counts as it is.
-    pub fn of(facts: &Facts, policy: &Policy, extent: Extent) -> Waived {
+    pub(crate) fn of(facts: &Facts, policy: &Policy, extent: Extent) -> Waived {
         let is_gone = |rule: &&Rule| {
             rule.stage == Stage::Retired
                 && rule.verdict == Verdict::Confirm
@@ -72,7 +72,7 @@ impl Waived {
     }
 
     /// What is left out of this effect; `None` if it counts as it is.
-    pub fn of_effect(&self, effect: usize) -> Option<Gone> {
+    pub(crate) fn of_effect(&self, effect: usize) -> Option<Gone> {
         self.0.get(effect).copied().flatten()
     }
 }

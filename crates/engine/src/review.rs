@@ -14,7 +14,7 @@ pub const REVIEWER_POLICY: &str = include_str!("../model/reviewer.md");
 pub const REVIEWER_LISTS: &str = include_str!("../model/reviewer-lists.toml");
 
 /// Why the answer clears soft confirmations, if it does.
-pub fn clears(facts: &Facts, policy: &Policy) -> Option<String> {
+pub(crate) fn clears(facts: &Facts, policy: &Policy) -> Option<String> {
     let review = facts.review.as_ref()?;
     let is_shut = policy.strict || policy.mode == Mode::ConfirmAll || facts.coverage.degree == Degree::Opaque;
     let is_lasting = facts.effects.iter().any(|effect| effect.reversibility == Reversibility::Irreversible);
@@ -25,7 +25,7 @@ pub fn clears(facts: &Facts, policy: &Policy) -> Option<String> {
 }
 
 /// What a person who is asked should know of the reviewer's answer. It weighs no more than what it did not clear.
-pub fn opinion(opinions: &[Opinion], facts: &Facts) -> Option<Opinion> {
+pub(crate) fn opinion(opinions: &[Opinion], facts: &Facts) -> Option<Opinion> {
     let review = facts.review.as_ref()?;
     let is_open =
         |opinion: &Opinion| opinion.verdict == Verdict::Confirm && opinion.cleared_by == Some(Clearance::Soft);

@@ -14,7 +14,7 @@ use crate::verdict::Opinion;
 pub const OWN: &str = "own/";
 
 /// What the confirm and block rules say, and what shadow rules would say.
-pub fn opinions(facts: &Facts, policy: &Policy, extent: Extent) -> (Vec<Opinion>, Vec<Opinion>) {
+pub(crate) fn opinions(facts: &Facts, policy: &Policy, extent: Extent) -> (Vec<Opinion>, Vec<Opinion>) {
     let (mut fired, mut shadow) = (Vec::new(), Vec::new());
     for rule in policy.rules.iter().filter(|rule| rule.verdict != Verdict::AutoApprove) {
         let list = match rule.stage {
@@ -55,7 +55,7 @@ fn reduced(said: Opinion, rule: &Rule) -> Opinion {
 }
 
 /// The first active allow rule that covers the effect.
-pub fn allowing<'p>(facts: &Facts, effect: &Effect, policy: &'p Policy) -> Option<&'p Rule> {
+pub(crate) fn allowing<'p>(facts: &Facts, effect: &Effect, policy: &'p Policy) -> Option<&'p Rule> {
     policy
         .rules
         .iter()
@@ -93,7 +93,7 @@ fn opinion(rule: &Rule, effect: &Effect, limit: Option<String>) -> Opinion {
 }
 
 /// The conditions on the call as a whole.
-pub fn holds_for_call(when: &When, facts: &Facts) -> bool {
+pub(crate) fn holds_for_call(when: &When, facts: &Facts) -> bool {
     when.coverage.admits(facts.coverage.degree as u8)
         && (when.flow.0 == 0 || facts.flows.iter().any(|flow| when.flow.admits(flow.kind as u8)))
         && (when.taint.is_empty() || facts.taint.iter().any(|taint| when.taint.iter().any(|wanted| wanted == taint)))
@@ -101,7 +101,7 @@ pub fn holds_for_call(when: &When, facts: &Facts) -> bool {
 }
 
 /// The conditions on one effect.
-pub fn holds_for_effect(when: &When, effect: &Effect) -> bool {
+pub(crate) fn holds_for_effect(when: &When, effect: &Effect) -> bool {
     when.operation.admits(effect.operation as u8)
         && when.scope.admits(effect.scope as u8)
         && when.reversibility.admits(effect.reversibility as u8)

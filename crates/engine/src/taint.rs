@@ -134,7 +134,7 @@ const FROM_REMOTE: &[&str] =
     &["git fetch", "git pull", "git ls-remote", "git remote update", "git remote show", "git submodule update"];
 
 /// Whether what happened before makes this effect riskier. A word that is not known makes everything riskier.
-pub fn weighs_on(taint: &str, effect: &Effect) -> bool {
+pub(crate) fn weighs_on(taint: &str, effect: &Effect) -> bool {
     match Taint::parse(taint) {
         Some(Taint::ManifestChanged) => effect.marks.has(Mark::InstallDeclared),
         Some(Taint::RemoteChanged) => {

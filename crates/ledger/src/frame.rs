@@ -84,7 +84,7 @@ pub(crate) struct Frame<'a> {
 
 impl<'a> Frame<'a> {
     /// Reads the frame at the front of `bytes`.
-    pub fn decode(bytes: &'a [u8]) -> Result<Self, Flaw> {
+    pub(crate) fn decode(bytes: &'a [u8]) -> Result<Self, Flaw> {
         let (stored, rest) = prefix(bytes)?;
         let (raw_header, rest) = rest.split_first_chunk::<HEADER>().ok_or(Flaw::Short)?;
         let (body, mut rest) = rest.split_at_checked(stored).ok_or(Flaw::Short)?;
@@ -112,7 +112,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The frame that ends where `bytes` ends.
-    pub fn decode_last(bytes: &'a [u8]) -> Result<Self, Flaw> {
+    pub(crate) fn decode_last(bytes: &'a [u8]) -> Result<Self, Flaw> {
         let size = last_size(bytes).ok_or(Flaw::Length)?;
         let start = bytes.len().checked_sub(size).ok_or(Flaw::Short)?;
         let frame = Self::decode(bytes.get(start..).ok_or(Flaw::Short)?)?;
@@ -120,12 +120,12 @@ impl<'a> Frame<'a> {
     }
 
     /// The hash that the next header names as `previous`.
-    pub fn hash(&self) -> Hash {
+    pub(crate) fn hash(&self) -> Hash {
         Hash::of(self.raw_header)
     }
 
     /// Whether the body, if still there, is the one the header was made for.
-    pub fn body_holds(&self) -> bool {
+    pub(crate) fn body_holds(&self) -> bool {
         self.body.is_none_or(|body| Hash::of(body) == self.header.body_hash)
     }
 }

@@ -91,13 +91,13 @@ pub(crate) struct Parquet<'a> {
 }
 
 impl<'a> Parquet<'a> {
-    pub fn begin(out: &'a mut dyn Write) -> io::Result<Self> {
+    pub(crate) fn begin(out: &'a mut dyn Write) -> io::Result<Self> {
         out.write_all(MAGIC)?;
         Ok(Self { out, at: MAGIC.len() as u64, groups: Vec::new() })
     }
 
     /// Adds rows as one row group; returns how many.
-    pub fn add(&mut self, rows: &[Row]) -> io::Result<u64> {
+    pub(crate) fn add(&mut self, rows: &[Row]) -> io::Result<u64> {
         let mut chunks = Vec::with_capacity(COLUMNS.len());
         for column in &COLUMNS {
             let page = page(column, rows)?;
@@ -110,7 +110,7 @@ impl<'a> Parquet<'a> {
     }
 
     /// Writes the footer.
-    pub fn end(self) -> io::Result<()> {
+    pub(crate) fn end(self) -> io::Result<()> {
         let total: u64 = self.groups.iter().map(|(rows, _)| rows).sum();
         let root = Struct::default().text(4, "records").i32(5, COLUMNS.len() as i32);
         let columns = COLUMNS.iter().map(|column| {

@@ -110,12 +110,12 @@ pub(crate) struct Hold<'a> {
 
 impl<'a> Hold<'a> {
     /// Nobody changes it meanwhile.
-    pub fn shared(path: &'a Path) -> Result<Self, FileError> {
+    pub(crate) fn shared(path: &'a Path) -> Result<Self, FileError> {
         Self::lock(path, OFlags::RDONLY, FlockOperation::NonBlockingLockShared)
     }
 
     /// Nobody else reads or changes it meanwhile.
-    pub fn exclusive(path: &'a Path) -> Result<Self, FileError> {
+    pub(crate) fn exclusive(path: &'a Path) -> Result<Self, FileError> {
         Self::lock(path, OFlags::RDWR, FlockOperation::NonBlockingLockExclusive)
     }
 
@@ -143,12 +143,12 @@ impl<'a> Hold<'a> {
         Err(refused("lock", path)(io::Error::from(io::ErrorKind::WouldBlock)))
     }
 
-    pub fn bytes(&self) -> Result<Vec<u8>, FileError> {
+    pub(crate) fn bytes(&self) -> Result<Vec<u8>, FileError> {
         read_whole(self.path, &self.file, self.size)
     }
 
     /// Changes it in place; what a crash leaves half done is found by its code.
-    pub fn replace(&self, bytes: &[u8]) -> Result<(), FileError> {
+    pub(crate) fn replace(&self, bytes: &[u8]) -> Result<(), FileError> {
         crate::storage::write_all(&self.file, bytes, 0).map_err(refused("write", self.path))?;
         if bytes.len() < self.size {
             self.file.set_len(bytes.len() as u64).map_err(refused("write", self.path))?;

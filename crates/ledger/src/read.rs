@@ -76,7 +76,7 @@ impl<F> AsRef<F> for Opened<'_, F> {
 
 impl<F: Blob> Part<F> {
     /// The file and how much of it counts.
-    pub fn file<S: Storage<File = F>>(&self, storage: &S) -> Result<(Opened<'_, F>, u64), LogError> {
+    pub(crate) fn file<S: Storage<File = F>>(&self, storage: &S) -> Result<(Opened<'_, F>, u64), LogError> {
         if let Some((file, size)) = &self.held {
             return Ok((Opened::Held(file), *size));
         }
@@ -86,7 +86,7 @@ impl<F: Blob> Part<F> {
     }
 
     /// All bytes of the segment.
-    pub fn load<S: Storage<File = F>>(&self, storage: &S) -> Result<Vec<u8>, LogError> {
+    pub(crate) fn load<S: Storage<File = F>>(&self, storage: &S) -> Result<Vec<u8>, LogError> {
         let (file, size) = self.file(storage)?;
         read_all(file.as_ref(), size).doing("read a segment")
     }

@@ -31,7 +31,7 @@ pub(crate) struct Tail<F> {
 }
 
 impl<F> Tail<F> {
-    pub fn behind(file: F, end: End, size: u64) -> Self {
+    pub(crate) fn behind(file: F, end: End, size: u64) -> Self {
         Self { file, offset: end.offset as u64, next: end.next, hash: end.hash, size }
     }
 }

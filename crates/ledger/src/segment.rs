@@ -24,7 +24,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    pub fn encode(&self) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(START);
         out.extend_from_slice(&FILE_MAGIC);
         out.extend_from_slice(&VERSION.to_le_bytes());
@@ -36,12 +36,12 @@ impl Opening {
     }
 
     /// The end of a segment that holds nothing else.
-    pub const fn end(&self) -> End {
+    pub(crate) const fn end(&self) -> End {
         End { offset: START, next: self.first, hash: self.previous }
     }
 
     /// Reads the opening at the front of a segment.
-    pub fn decode(bytes: &[u8]) -> Result<Self, Flaw> {
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, Flaw> {
         let raw = bytes.first_chunk::<START>().ok_or(Flaw::Short)?;
         let (summed, checksum) = raw.split_last_chunk::<4>().ok_or(Flaw::Short)?;
         if crc32fast::hash(summed) != u32::from_le_bytes(*checksum) {
@@ -92,12 +92,12 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Starts behind the opening.
-    pub const fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: START }
     }
 
     /// Starts at a known frame boundary.
-    pub const fn from(bytes: &'a [u8], at: usize) -> Self {
+    pub(crate) const fn from(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at }
     }
 }

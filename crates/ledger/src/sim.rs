@@ -107,7 +107,7 @@ fn rename_in(names: &mut BTreeMap<String, usize>, naming: &Naming) {
 }
 
 impl Sim {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(Rc::new(RefCell::new(State {
             inodes: Vec::new(),
             live: BTreeMap::new(),
@@ -121,20 +121,20 @@ impl Sim {
     }
 
     /// A new process: operations are counted from one.
-    pub fn restart(&self, plan: Plan) {
+    pub(crate) fn restart(&self, plan: Plan) {
         let mut state = self.0.borrow_mut();
         (state.plan, state.count, state.dead) = (plan, 0, false);
     }
 
     /// All files as they are.
-    pub fn files(&self) -> BTreeMap<String, Vec<u8>> {
+    pub(crate) fn files(&self) -> BTreeMap<String, Vec<u8>> {
         let state = self.0.borrow();
         let content = |inode: &usize| state.inodes[*inode].live.clone();
         state.live.iter().map(|(name, inode)| (name.clone(), content(inode))).collect()
     }
 
     /// A disk with these files.
-    pub fn with_files(files: &BTreeMap<String, Vec<u8>>) -> Self {
+    pub(crate) fn with_files(files: &BTreeMap<String, Vec<u8>>) -> Self {
         let sim = Self::new(0);
         for (name, bytes) in files {
             let file = sim.create(name).unwrap();
@@ -143,12 +143,12 @@ impl Sim {
         sim
     }
 
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.0.borrow().count
     }
 
     /// The power goes; what was not synced survives as said.
-    pub fn power_cut(&self, survives: Survives) {
+    pub(crate) fn power_cut(&self, survives: Survives) {
         let state = &mut *self.0.borrow_mut();
         let State { inodes, live, durable, pending, rng, .. } = state;
         let mut keeps = |_: &str| match survives {

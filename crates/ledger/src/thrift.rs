@@ -18,50 +18,50 @@ pub(crate) struct Struct {
 }
 
 impl Struct {
-    pub fn i32(mut self, id: u8, value: i32) -> Self {
+    pub(crate) fn i32(mut self, id: u8, value: i32) -> Self {
         self.field(id, Type::I32);
         zigzag(&mut self.bytes, i64::from(value));
         self
     }
 
-    pub fn i64(mut self, id: u8, value: i64) -> Self {
+    pub(crate) fn i64(mut self, id: u8, value: i64) -> Self {
         self.field(id, Type::I64);
         zigzag(&mut self.bytes, value);
         self
     }
 
-    pub fn text(mut self, id: u8, value: &str) -> Self {
+    pub(crate) fn text(mut self, id: u8, value: &str) -> Self {
         self.field(id, Type::Binary);
         binary(&mut self.bytes, value);
         self
     }
 
-    pub fn nested(mut self, id: u8, value: Self) -> Self {
+    pub(crate) fn nested(mut self, id: u8, value: Self) -> Self {
         self.field(id, Type::Struct);
         self.bytes.extend(value.end());
         self
     }
 
-    pub fn structs(mut self, id: u8, values: impl ExactSizeIterator<Item = Self>) -> Self {
+    pub(crate) fn structs(mut self, id: u8, values: impl ExactSizeIterator<Item = Self>) -> Self {
         self.list(id, Type::Struct, values.len());
         values.for_each(|value| self.bytes.extend(value.end()));
         self
     }
 
-    pub fn numbers(mut self, id: u8, values: &[i32]) -> Self {
+    pub(crate) fn numbers(mut self, id: u8, values: &[i32]) -> Self {
         self.list(id, Type::I32, values.len());
         values.iter().for_each(|value| zigzag(&mut self.bytes, i64::from(*value)));
         self
     }
 
-    pub fn texts(mut self, id: u8, values: &[&str]) -> Self {
+    pub(crate) fn texts(mut self, id: u8, values: &[&str]) -> Self {
         self.list(id, Type::Binary, values.len());
         values.iter().for_each(|value| binary(&mut self.bytes, value));
         self
     }
 
     /// The bytes, with the sign that nothing follows.
-    pub fn end(mut self) -> Vec<u8> {
+    pub(crate) fn end(mut self) -> Vec<u8> {
         self.bytes.push(0);
         self.bytes
     }

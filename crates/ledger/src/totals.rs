@@ -7,12 +7,12 @@ use rusqlite::{Transaction, params};
 use std::collections::HashMap;
 
 /// An hour, the stretch that is summed up.
-pub const HOUR_MS: u64 = 60 * 60 * 1000;
+pub(crate) const HOUR_MS: u64 = 60 * 60 * 1000;
 
 /// Below this every microsecond has a bucket of its own; above, so many share a doubling.
 const FINE: u64 = 16;
 
-pub const TABLES: &str = "
+pub(crate) const TABLES: &str = "
     DROP TABLE IF EXISTS sums; DROP TABLE IF EXISTS overridden; DROP TABLE IF EXISTS latency;
     CREATE TABLE sums (
         span TEXT, at INTEGER, part TEXT, name TEXT, verdict TEXT, n INTEGER, first_ms INTEGER, last_ms INTEGER,
@@ -61,7 +61,7 @@ const FRESH: &str = "CREATE TEMP TABLE IF NOT EXISTS fresh (
 const SPANS: [(u64, &str); 2] = [(1, "h"), (24, "d")];
 
 /// Adds the entries from a sequence on; from 0 on everything is summed up anew.
-pub fn add(transaction: &Transaction<'_>, from: u64) -> rusqlite::Result<()> {
+pub(crate) fn add(transaction: &Transaction<'_>, from: u64) -> rusqlite::Result<()> {
     if from == 0 {
         transaction.execute_batch(FORGET)?;
     }
@@ -89,7 +89,7 @@ pub fn add(transaction: &Transaction<'_>, from: u64) -> rusqlite::Result<()> {
 
 /// Whole days of a stretch of time, and the hours before and behind them; what is empty ends before it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     pub days: [i64; 2],
     pub before: [i64; 2],
     pub behind: [i64; 2],
@@ -97,7 +97,7 @@ pub struct Stretch {
 
 impl Stretch {
     /// From one hour to another, both included.
-    pub fn of(first: u64, last: u64) -> Self {
+    pub(crate) fn of(first: u64, last: u64) -> Self {
         let (day, end) = (first.div_ceil(24), last.saturating_add(1) / 24);
         let both = |from: u64, to: u64| [stored(from), stored(to)];
         if day >= end {
@@ -108,7 +108,7 @@ impl Stretch {
     }
 
     /// In the order of the questions.
-    pub fn values(&self) -> [i64; 6] {
+    pub(crate) fn values(&self) -> [i64; 6] {
         let ([a, b], [c, d], [e, f]) = (self.days, self.before, self.behind);
         [a, b, c, d, e, f]
     }
@@ -116,10 +116,10 @@ impl Stretch {
 
 /// Durations that are not in the index yet.
 #[derive(Debug, Default)]
-pub struct Durations(HashMap<(&'static str, u64, String, u64), u64>);
+pub(crate) struct Durations(HashMap<(&'static str, u64, String, u64), u64>);
 
 impl Durations {
-    pub fn note(&mut self, row: Row) {
+    pub(crate) fn note(&mut self, row: Row) {
         let hour = row.time_ms / HOUR_MS;
         for (stage, took_us) in row.stages {
             for (hours, span) in SPANS {
@@ -128,7 +128,7 @@ impl Durations {
         }
     }
 
-    pub fn store(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    pub(crate) fn store(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         let mut statement = transaction.prepare_cached(LATENCY)?;
         for ((span, at, stage, bucket), count) in self.0 {
             statement.execute(params![span, stored(at), stage, stored(bucket), stored(count)])?;
@@ -147,7 +147,7 @@ fn bucket(took_us: u64) -> u64 {
 }
 
 /// The longest duration in a bucket.
-pub fn longest(bucket: u64) -> u64 {
+pub(crate) fn longest(bucket: u64) -> u64 {
     let Some(above) = bucket.checked_sub(FINE) else { return bucket };
     let (doublings, place) = (above / FINE, above % FINE);
     // A number from a damaged index must not overflow.

@@ -1,5 +1,6 @@
 //! Commands as coding agents write them, for measuring.
 
+#[allow(unreachable_pub, reason = "several benches include this file")]
 pub const SAMPLES: &[&str] = &[
     "git status --short",
     "ls -la src",

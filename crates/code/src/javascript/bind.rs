@@ -7,7 +7,7 @@ use crate::names::{Binding, Names};
 use crate::reading::Reading;
 use crate::tree::{Source, children, each, field};
 
-pub fn names<'t>(root: Node<'t>, source: &Source<'_>, reading: &mut Reading) -> Names<'t> {
+pub(super) fn names<'t>(root: Node<'t>, source: &Source<'_>, reading: &mut Reading) -> Names<'t> {
     let mut binder = Binder { source, names: Names::default(), reading };
     each(root, &mut |node| binder.node(node));
     binder.names
@@ -176,6 +176,6 @@ impl<'t> Binder<'_, 't> {
 }
 
 /// The text between the quotes; with escapes it names no module.
-pub fn plain_string(text: &str) -> String {
+pub(super) fn plain_string(text: &str) -> String {
     text.trim_matches(['\'', '"', '`']).to_owned()
 }

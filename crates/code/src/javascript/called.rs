@@ -12,7 +12,7 @@ const STEPS: u32 = 8;
 
 impl<'t> Reader<'t> {
     /// Looks at those arguments of a call that the called function may call in turn.
-    pub fn called_arguments(&mut self, function: Node<'t>, arguments: Option<Node<'t>>) {
+    pub(super) fn called_arguments(&mut self, function: Node<'t>, arguments: Option<Node<'t>>) {
         let name = match (self.dotted(function), field(function, "property")) {
             (Some(name), _) => name,
             (None, Some(method)) => format!(".{}", self.source.of(method)),
@@ -30,7 +30,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A value that somebody may call.
-    pub fn called_later(&mut self, node: Node<'t>) {
+    pub(super) fn called_later(&mut self, node: Node<'t>) {
         self.may_be_called(node, STEPS);
     }
 

@@ -10,7 +10,7 @@ use crate::tree::{children, field};
 use crate::value::{UNKNOWN, Value};
 
 impl<'t> Reader<'t> {
-    pub fn visit(&mut self, node: Node<'t>) {
+    pub(super) fn visit(&mut self, node: Node<'t>) {
         match node.kind() {
             "comment" | "import_statement" | "hash_bang_line" => {}
             "identifier" | "shorthand_property_identifier" => self.name(node),
@@ -287,7 +287,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The full name of a member of a module, or of a global: `fs.readFileSync`, `console.log`.
-    pub fn dotted(&self, node: Node<'t>) -> Option<String> {
+    pub(super) fn dotted(&self, node: Node<'t>) -> Option<String> {
         match node.kind() {
             "identifier" => {
                 let name = self.source.of(node);

@@ -6,7 +6,7 @@ use crate::names::{Binding, Names};
 use crate::reading::Reading;
 use crate::tree::{Source, children, each, field, fields};
 
-pub fn names<'t>(root: Node<'t>, source: &Source<'_>, reading: &mut Reading) -> Names<'t> {
+pub(super) fn names<'t>(root: Node<'t>, source: &Source<'_>, reading: &mut Reading) -> Names<'t> {
     let mut binder = Binder { source, names: Names::default(), reading };
     each(root, &mut |node| binder.node(node));
     binder.names

@@ -11,7 +11,7 @@ use crate::tree::{Source, children, each, field};
 const STEPS: u32 = 8;
 
 /// Some function of the text calls one of its parameters.
-pub fn calls_parameter<'t>(root: Node<'t>, source: &Source<'_>, names: &Names<'t>) -> bool {
+pub(super) fn calls_parameter<'t>(root: Node<'t>, source: &Source<'_>, names: &Names<'t>) -> bool {
     let mut found = false;
     each(root, &mut |node| {
         let function = (node.kind() == "call").then(|| field(node, "function")).flatten();
@@ -22,7 +22,7 @@ pub fn calls_parameter<'t>(root: Node<'t>, source: &Source<'_>, names: &Names<'t
 
 impl<'t> Reader<'t> {
     /// Looks at those arguments of a call that the called function may call in turn.
-    pub fn called_arguments(&mut self, function: Node<'t>, arguments: Node<'t>) {
+    pub(super) fn called_arguments(&mut self, function: Node<'t>, arguments: Node<'t>) {
         let name = match (self.dotted(function), field(function, "attribute")) {
             (Some(name), _) => name,
             (None, Some(method)) => format!(".{}", self.source.of(method)),
@@ -42,7 +42,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A value that somebody may call.
-    pub fn called_later(&mut self, node: Node<'t>) {
+    pub(super) fn called_later(&mut self, node: Node<'t>) {
         self.may_be_called(node, STEPS);
     }
 
@@ -93,7 +93,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Classes are made by classes that are known: one that the text makes could put anything into them.
-    pub fn superclasses(&mut self, class: Node<'t>) {
+    pub(super) fn superclasses(&mut self, class: Node<'t>) {
         for base in field(class, "superclasses").map(children).unwrap_or_default() {
             let metaclass = base.kind() == "keyword_argument";
             let base = if metaclass { field(base, "value").unwrap_or(base) } else { base };
@@ -113,7 +113,7 @@ impl<'t> Reader<'t> {
     }
 
     /// `case Point(x=a)` looks at the member `x`.
-    pub fn pattern(&mut self, node: Node<'t>) {
+    pub(super) fn pattern(&mut self, node: Node<'t>) {
         let mut members = Vec::new();
         each(node, &mut |below| {
             let member = children(below).first().copied().filter(|_| below.kind() == "keyword_pattern");
@@ -125,7 +125,7 @@ impl<'t> Reader<'t> {
     }
 
     /// A list stands where it is only printed, counted or walked through.
-    pub fn only_shown(&self, node: Node<'t>) -> bool {
+    pub(super) fn only_shown(&self, node: Node<'t>) -> bool {
         let Some(parent) = node.parent() else { return false };
         match parent.kind() {
             "for_statement" | "for_in_clause" => field(parent, "right") == Some(node),

@@ -11,7 +11,7 @@ use crate::value::{HOME, UNKNOWN, Value};
 const STEPS: u32 = 24;
 
 impl<'t> Reader<'t> {
-    pub fn value(&self, node: Node<'t>) -> Value {
+    pub(super) fn value(&self, node: Node<'t>) -> Value {
         self.fold(node, STEPS)
     }
 

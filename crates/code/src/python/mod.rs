@@ -9,7 +9,7 @@ use crate::names::Names;
 use crate::reading::Reading;
 use crate::tree::{self, Source};
 
-pub fn read(text: &str) -> Reading {
+pub(crate) fn read(text: &str) -> Reading {
     let tree = match tree::parse(text, &tree_sitter_python::LANGUAGE.into()) {
         Ok(tree) => tree,
         Err(problem) => return Reading::not_read(problem),

@@ -8,7 +8,7 @@ use crate::reading::Use;
 use crate::tree::{children, field};
 
 impl<'t> Reader<'t> {
-    pub fn visit(&mut self, node: Node<'t>) {
+    pub(super) fn visit(&mut self, node: Node<'t>) {
         match node.kind() {
             "comment" | "import_statement" | "import_from_statement" | "future_import_statement" => {}
             "global_statement" | "nonlocal_statement" => {}
@@ -243,7 +243,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The full name of a member of a module, or of a built-in: `os.path.join`, `open`.
-    pub fn dotted(&self, node: Node<'t>) -> Option<String> {
+    pub(super) fn dotted(&self, node: Node<'t>) -> Option<String> {
         match node.kind() {
             "identifier" => {
                 let name = self.source.of(node);

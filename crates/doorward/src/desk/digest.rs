@@ -19,7 +19,7 @@ use crate::memory::session::TRIAL;
 const SHOWN: usize = 10;
 
 #[derive(Debug, Args)]
-pub struct DigestArguments {
+pub(crate) struct DigestArguments {
     /// The session; default: the last one
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
@@ -28,7 +28,7 @@ pub struct DigestArguments {
     pub json: bool,
 }
 
-pub fn run(arguments: &DigestArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &DigestArguments) -> Result<ExitCode> {
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     let index = room.index()?;
     let session = match &arguments.session {

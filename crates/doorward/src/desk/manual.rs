@@ -26,7 +26,7 @@ const WIDTH: usize = 100;
 const NAME: usize = 14;
 
 /// The command line whose help lists the commands in groups.
-pub fn grouped(command: Command) -> Command {
+pub(crate) fn grouped(command: Command) -> Command {
     let list = listed(&command);
     command.help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{list}\nOptions:\n{{options}}"))
 }
@@ -64,7 +64,7 @@ fn entry(command: &Command, width: usize) -> String {
 
 /// Which page to print, or where to install them.
 #[derive(Debug, Args)]
-pub struct ManArguments {
+pub(crate) struct ManArguments {
     /// The command, such as `check` or `audit list`; default: the page of `doorward` itself
     #[arg(value_name = "COMMAND")]
     pub names: Vec<String>,
@@ -74,7 +74,7 @@ pub struct ManArguments {
 }
 
 /// Prints a page, or installs all.
-pub fn run(arguments: &ManArguments, mut command: Command) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ManArguments, mut command: Command) -> Result<ExitCode> {
     command.build();
     if let Some(directory) = &arguments.install {
         return install(command, directory.clone());

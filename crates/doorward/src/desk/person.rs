@@ -53,7 +53,7 @@ const PIECES: usize = 20;
 const GENERATIONS: usize = 64;
 
 /// Fails unless a person typed the command.
-pub fn required() -> Result<()> {
+pub(crate) fn required() -> Result<()> {
     no_agent()?;
     if OpenOptions::new().read(true).write(true).open("/dev/tty").is_err() {
         bail!("agents can't run this command; run it yourself in a terminal");
@@ -62,7 +62,7 @@ pub fn required() -> Result<()> {
 }
 
 /// Fails if an agent started the command, as far as that can be seen; the user's own scripts pass.
-pub fn no_agent() -> Result<()> {
+pub(crate) fn no_agent() -> Result<()> {
     if let Some(name) = LEFT_BY_AGENTS.iter().find(|name| std::env::var_os(name).is_some()) {
         bail!("agents can't run this command, and `{name}` is set, which means an agent started it");
     }
@@ -73,19 +73,19 @@ pub fn no_agent() -> Result<()> {
 }
 
 /// Asks at the terminal itself, whatever standard input is.
-pub fn agrees(question: &str) -> Result<bool> {
+pub(crate) fn agrees(question: &str) -> Result<bool> {
     let line = asked(&format!("{question} [y/N]: "))?.unwrap_or_default();
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
 /// The same with yes as the default: Enter means yes, but a closed terminal does not.
-pub fn agrees_unless_no(question: &str) -> Result<bool> {
+pub(crate) fn agrees_unless_no(question: &str) -> Result<bool> {
     let line = asked(&format!("{question} [Y/n]: "))?;
     Ok(line.is_some_and(|line| matches!(line.trim(), "" | "y" | "Y" | "yes")))
 }
 
 /// What the person types at the terminal itself, whatever standard input is.
-pub fn types(question: &str) -> Result<String> {
+pub(crate) fn types(question: &str) -> Result<String> {
     asked(&format!("{question}: ")).map(Option::unwrap_or_default)
 }
 
@@ -93,7 +93,7 @@ pub fn types(question: &str) -> Result<String> {
 ///
 /// INVARIANT: every consent goes through here, so nothing typed or pasted before the question appears can answer it:
 /// `doorward approve ID` followed by a `y` is easily pasted in one go from an agent's message.
-pub fn asked(question: &str) -> Result<Option<String>> {
+pub(crate) fn asked(question: &str) -> Result<Option<String>> {
     let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").context("can't open the terminal")?;
     forget_typed(&terminal);
     write!(terminal, "{}", crate::machine::visible(question))?;

@@ -25,7 +25,7 @@ use crate::memory::ledger_view::Room;
 use crate::policy::load;
 
 #[derive(Debug, Args)]
-pub struct ReconcileArguments {
+pub(crate) struct ReconcileArguments {
     /// From this time on: 2026-11-15, "2026-11-15 09:30" (UTC), or an age such as 12h or 30d
     #[arg(long, default_value = "30d", value_name = "WHEN")]
     pub since: String,
@@ -36,12 +36,12 @@ pub struct ReconcileArguments {
 
 /// A call that ran without going through doorward.
 #[derive(Debug)]
-pub struct Unguarded {
+pub(crate) struct Unguarded {
     pub call: Past,
     pub file: PathBuf,
 }
 
-pub fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
     let found = look(&room, since)?;
@@ -65,7 +65,7 @@ pub fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
 }
 
 /// The calls since then that ran without a record, each with an alert on it.
-pub fn look(room: &Room, since_ms: u64) -> Result<Vec<Unguarded>> {
+pub(crate) fn look(room: &Room, since_ms: u64) -> Result<Vec<Unguarded>> {
     let index = room.index()?;
     let found = unguarded(&room.places, &index, since_ms)?;
     raise(&found, &index, &mut Ledger::of(&room.places))?;
@@ -73,7 +73,7 @@ pub fn look(room: &Room, since_ms: u64) -> Result<Vec<Unguarded>> {
 }
 
 /// The calls since then that ran without a record. Nothing is expected of an agent before its first record.
-pub fn unguarded(places: &Places, index: &Index, since_ms: u64) -> Result<Vec<Unguarded>> {
+pub(crate) fn unguarded(places: &Places, index: &Index, since_ms: u64) -> Result<Vec<Unguarded>> {
     let known = Known::of(index)?;
     let mut found = Vec::new();
     let mut counted: HashMap<String, u64> = HashMap::new();
@@ -157,14 +157,14 @@ impl Unguarded {
         format!("{} {}", self.call.agent.name(), name.replace(':', " "))
     }
 
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let Past { agent, tool, line, .. } = &self.call;
         let where_ = if *agent == Agent::Opencode { "row" } else { "line" };
         let place = format!("`{}`, {where_} {line}", self.file.display());
         format!("{}: `{tool}` ran without a record: {place}", self.name())
     }
 
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         json!({
             "agent": self.call.agent.name(), "session": self.call.session, "id": self.call.id, "tool": self.call.tool,
             "time": clock::moment(self.call.time_ms), "file": self.file, "line": self.call.line,

@@ -10,7 +10,7 @@ use crate::policy::trust::pin;
 
 /// Why a call that is approved by itself must not run unasked beside others.
 #[derive(Debug)]
-pub struct Doubt {
+pub(crate) struct Doubt {
     text: String,
     /// What it would do together with what still runs, if that is more than what it does alone.
     facts: Option<Box<Facts>>,
@@ -18,7 +18,7 @@ pub struct Doubt {
 
 impl Doubt {
     /// The call with this doubt about it.
-    pub fn about(self, evaluation: Evaluation, policy: &Policy) -> Evaluation {
+    pub(crate) fn about(self, evaluation: Evaluation, policy: &Policy) -> Evaluation {
         let evaluation = match self.facts {
             Some(facts) => Evaluation { facts: *facts, ..evaluation },
             None => evaluation,
@@ -28,7 +28,7 @@ impl Doubt {
 }
 
 /// A call that comes in the way of another. `crosses` says which file is in doubt.
-pub fn others(
+pub(crate) fn others(
     evaluation: &Evaluation,
     (id, project): (&str, Option<&str>),
     crosses: impl FnOnce(Course) -> Option<String>,
@@ -41,7 +41,7 @@ pub fn others(
 }
 
 /// A call that changes what earlier calls left running, judged together with running that: nobody judges it later.
-pub fn left(
+pub(crate) fn left(
     evaluation: &Evaluation,
     policy: &Policy,
     (call, world): (&ToolCall, &dyn World),
@@ -62,7 +62,7 @@ pub fn left(
 }
 
 /// The agent reports the end of such a call as soon as it has started.
-pub fn is_background(call: &ToolCall) -> bool {
+pub(crate) fn is_background(call: &ToolCall) -> bool {
     matches!(call.tool, Tool::Bash { background: true, .. })
 }
 

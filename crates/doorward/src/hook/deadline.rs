@@ -34,7 +34,7 @@ const HELD_UP: &str = "doorward: another process keeps its record or state locke
 ///
 /// A kernel alarm costs a microsecond, a waiting thread a quarter of the hook's total time. But only a thread can write a
 /// message, and some agents run a call that was refused without one.
-pub fn start(wants_words: bool) {
+pub(super) fn start(wants_words: bool) {
     // If the handler can't be set, the signal itself ends the process, and the line that setup installs blocks the call.
     let _ = signal_hook::flag::register_conditional_shutdown(SIGALRM, 2, Arc::new(AtomicBool::new(true)));
     START.get_or_init(Instant::now);
@@ -61,18 +61,18 @@ fn speak() {
 }
 
 /// How long the user may take to answer if the agent waits for `patience`: the rest is for everything else.
-pub fn room_in(patience: Duration) -> Duration {
+pub(super) fn room_in(patience: Duration) -> Duration {
     patience.saturating_sub(Duration::from_secs(u64::from(SECONDS + MARGIN))).saturating_sub(passed())
 }
 
 /// How long a reviewer may take: what is left of our own time, or more if the agent is known to wait longer.
-pub fn room_for_review(patience: Option<Duration>) -> Duration {
+pub(super) fn room_for_review(patience: Option<Duration>) -> Duration {
     let own = Duration::from_secs(u64::from(SECONDS.saturating_sub(MARGIN))).saturating_sub(passed());
     own.max(patience.map_or(Duration::ZERO, room_in))
 }
 
 /// Extends the deadline by `time` for the user to answer. INVARIANT: no longer than `room_in` says.
-pub fn prolong(time: Duration) {
+pub(super) fn prolong(time: Duration) {
     if START.get().is_none() {
         return;
     }

@@ -15,7 +15,7 @@ const REFUSED: u8 = 2;
 const UNHEARD: &str = "doorward: its standard output is not connected, so its answer is lost; the call is blocked\n";
 
 /// Writes the reply to both streams; returns the exit code.
-pub fn send(reply: &Reply, agent: Option<Agent>) -> ExitCode {
+pub(super) fn send(reply: &Reply, agent: Option<Agent>) -> ExitCode {
     let reply = audible(reply, agent);
     let mut stdout = std::io::stdout().lock();
     let is_lost = !reply.stdout.is_empty() && is_nowhere(&stdout);

@@ -18,14 +18,14 @@ use crate::memory::evaluation::{Decided, Evaluation};
 
 /// Where a call was judged, besides the call itself.
 #[derive(Clone, Copy, Debug)]
-pub struct Placed<'a> {
+pub(crate) struct Placed<'a> {
     pub project: Option<&'a str>,
     /// Where its session stands in what is rolled out.
     pub words: &'a BTreeMap<String, String>,
 }
 
 /// The entry of a judged call.
-pub fn decision(id: &str, proposed: &Proposed, decided: &Decided, placed: Placed<'_>) -> Result<Entry> {
+pub(crate) fn decision(id: &str, proposed: &Proposed, decided: &Decided, placed: Placed<'_>) -> Result<Entry> {
     let Placed { project, words } = placed;
     let Evaluation { facts, judgement, .. } = &decided.evaluation;
     let call = &proposed.call;
@@ -100,12 +100,12 @@ fn lean(facts: &Facts) -> Facts {
 }
 
 /// The entry of a person's yes, given in the agent's own prompt: what had to be asked about has run.
-pub fn yes(decision: &str) -> Result<Entry> {
+pub(crate) fn yes(decision: &str) -> Result<Entry> {
     Entry::new(&AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Client, why: None })
 }
 
 /// The entry of what became of a call, and of what the files it changes hold since.
-pub fn outcome(outcome: Outcome, after: Seen) -> Result<Entry> {
+pub(crate) fn outcome(outcome: Outcome, after: Seen) -> Result<Entry> {
     let became = match outcome.result {
         Ended::Ran => Became::Ran,
         Ended::Failed => Became::Failed,
@@ -116,14 +116,14 @@ pub fn outcome(outcome: Outcome, after: Seen) -> Result<Entry> {
 }
 
 /// The entry of a call that ran as another one than a person had said yes to.
-pub fn exchanged(outcome: &Outcome, path: &str) -> Result<Entry> {
+pub(crate) fn exchanged(outcome: &Outcome, path: &str) -> Result<Entry> {
     let text = format!("{path}: changed between the question and the end of the call {}", outcome.id);
     let alert = crate::memory::alerts::raised(AlertKind::Exchanged, path, &text);
     Entry::new(&AlertBody { session: Some(outcome.session.clone()), ..alert })
 }
 
 /// The entry of a call that the agent asked about and that never ran.
-pub fn never_ran(decision: String) -> Result<Entry> {
+pub(crate) fn never_ran(decision: String) -> Result<Entry> {
     no(decision, By::Client, Some("it had not run when the session ended"))
 }
 
@@ -132,14 +132,14 @@ fn no(decision: String, by: By, why: Option<&str>) -> Result<Entry> {
 }
 
 /// The entry of a person's switch for one session.
-pub fn switched(switched: Switched) -> Result<Entry> {
+pub(crate) fn switched(switched: Switched) -> Result<Entry> {
     let mode = if switched.is_on { "on" } else { "off" }.to_owned();
     let user = crate::machine::user();
     Entry::new(&ModeBody { mode, before: None, session: Some(switched.session), user })
 }
 
 /// The entry of a session that began, ended or went on in another way.
-pub fn session(agent: &str, event: SessionEvent) -> Result<Entry> {
+pub(crate) fn session(agent: &str, event: SessionEvent) -> Result<Entry> {
     let step = match event.step {
         Step::Began => SessionStep::Began,
         Step::Ended => SessionStep::Ended,
@@ -151,7 +151,7 @@ pub fn session(agent: &str, event: SessionEvent) -> Result<Entry> {
 }
 
 /// The entry of a limit that the user stated.
-pub fn boundary(agent: &str, session: &str, limit: String) -> Result<Entry> {
+pub(crate) fn boundary(agent: &str, session: &str, limit: String) -> Result<Entry> {
     let step = SessionStep::Boundary(limit);
     Entry::new(&SessionBody { session: session.into(), agent: Some(agent.to_owned()), step })
 }

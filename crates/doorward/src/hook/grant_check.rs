@@ -21,7 +21,7 @@ use crate::policy::load::Loaded;
 
 /// A judged call, and what is needed to look for a grant for it.
 #[derive(Debug)]
-pub struct GrantCheck<'a> {
+pub(crate) struct GrantCheck<'a> {
     pub places: &'a Places,
     pub call: &'a ToolCall,
     pub mode: Mode,
@@ -33,7 +33,7 @@ pub struct GrantCheck<'a> {
 
 /// A call that a person has let run.
 #[derive(Debug)]
-pub struct Cleared {
+pub(crate) struct Cleared {
     used: GrantBody,
     answer: AnswerBody,
     text: String,
@@ -41,7 +41,7 @@ pub struct Cleared {
 
 /// What a look at the grants found.
 #[derive(Debug)]
-pub enum Found {
+pub(crate) enum Found {
     /// No grant, or none that fits; if there is one, why it does not.
     Nothing(Option<String>),
     Cleared(Box<Cleared>),
@@ -58,12 +58,12 @@ impl Cleared {
 }
 
 impl Found {
-    pub fn is_cleared(&self) -> bool {
+    pub(crate) fn is_cleared(&self) -> bool {
         matches!(self, Found::Cleared(_))
     }
 
     /// INVARIANT: durable before the call is let run.
-    pub fn record(&self, ledger: &mut dyn Recorder) -> Result<()> {
+    pub(crate) fn record(&self, ledger: &mut dyn Recorder) -> Result<()> {
         match self {
             Found::Nothing(_) => Ok(()),
             Found::Cleared(cleared) => cleared.record(ledger),
@@ -74,7 +74,7 @@ impl Found {
 
 impl GrantCheck<'_> {
     /// What the agent is told in the end: a grant lets the call run; a refusal names the way to one.
-    pub fn answer(&self, settled: Settled, found: &Found, decided: &Decided, about: (&str, Note)) -> Draft {
+    pub(crate) fn answer(&self, settled: Settled, found: &Found, decided: &Decided, about: (&str, Note)) -> Draft {
         let (Settled { draft: decision, way: instead }, (id, note)) = (settled, about);
         let considered = &decided.evaluation;
         let decision = match found {
@@ -122,7 +122,7 @@ impl GrantCheck<'_> {
     }
 
     /// Looks for a grant and uses it up.
-    pub fn redeem(&self, considered: &Evaluation, decision: &str) -> Found {
+    pub(crate) fn redeem(&self, considered: &Evaluation, decision: &str) -> Found {
         let state = self.places.state();
         let any = state.join("grants").exists() || state.join("pending").exists();
         if !any || !self.is_shut(considered) {
@@ -172,7 +172,7 @@ impl GrantCheck<'_> {
     }
 
     /// A person's yes waits for this call; it is left where it is, for whoever only looks.
-    pub fn has_grant(&self, considered: &Evaluation) -> bool {
+    pub(crate) fn has_grant(&self, considered: &Evaluation) -> bool {
         if !self.places.state().join("grants.key").exists() || !self.is_shut(considered) {
             return false;
         }
@@ -269,7 +269,7 @@ impl GrantCheck<'_> {
 
 impl Note {
     /// What is said behind this answer. Only a yes over `doorward approve` copies first.
-    pub fn words(self, decision: &Draft) -> Option<String> {
+    pub(crate) fn words(self, decision: &Draft) -> Option<String> {
         const GONE: &str = "what it deletes or overwrites cannot be brought back";
         const COPIED: &str = "what it deletes is then copied first, if it fits";
         match (self, decision) {
@@ -282,22 +282,22 @@ impl Note {
 }
 
 /// What lets a blocked call run; `doorward approve` itself says what it takes.
-pub fn way_around(id: &str) -> String {
+pub(crate) fn way_around(id: &str) -> String {
     format!("`doorward approve {id}` overrides it")
 }
 
 /// What a person types to let a refused call run.
-pub fn way_to_yes(id: &str) -> String {
+pub(crate) fn way_to_yes(id: &str) -> String {
     format!("Run `doorward approve {id}` in a terminal, then retry")
 }
 
 /// A question that a reviewer or a rule may answer in the person's place.
-pub fn is_soft(judgement: &Judgement) -> bool {
+pub(crate) fn is_soft(judgement: &Judgement) -> bool {
     judgement.verdict == Verdict::Confirm && needed(judgement) == Clearance::Soft
 }
 
 /// A question that one key or a native yes may answer; anything harder wants the explicit command.
-pub fn is_for_one_key(judgement: &Judgement) -> bool {
+pub(crate) fn is_for_one_key(judgement: &Judgement) -> bool {
     needed(judgement) <= Clearance::Firm
 }
 

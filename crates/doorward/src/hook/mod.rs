@@ -1,21 +1,21 @@
 //! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
 
-pub mod agents;
+pub(crate) mod agents;
 mod attended;
-pub mod beside;
+pub(crate) mod beside;
 mod deadline;
 mod delivery;
-pub mod entry;
-pub mod grant_check;
-pub mod notifier;
-pub mod offer_hint;
+pub(crate) mod entry;
+pub(crate) mod grant_check;
+pub(crate) mod notifier;
+pub(crate) mod offer_hint;
 mod pipeline;
-pub mod recorded;
-pub mod reviewer;
-pub mod rollback;
-pub mod serve;
+pub(crate) mod recorded;
+pub(crate) mod reviewer;
+pub(crate) mod rollback;
+pub(crate) mod serve;
 mod settle;
-pub mod user_message;
+pub(crate) mod user_message;
 mod waiting;
 
 use std::ffi::OsString;
@@ -48,11 +48,11 @@ use crate::policy::from_history;
 use crate::policy::load;
 
 /// The longest payload that is read.
-pub const LIMIT: u64 = 64 << 20;
+pub(crate) const LIMIT: u64 = 64 << 20;
 
 /// Where a payload comes from.
 #[derive(Debug)]
-pub struct Surroundings {
+pub(crate) struct Surroundings {
     pub agent: Agent,
     pub places: Places,
     /// Somebody can answer a question.
@@ -61,7 +61,7 @@ pub struct Surroundings {
 
 impl Surroundings {
     /// An agent that somebody attends.
-    pub fn new(agent: Agent, places: Places) -> Surroundings {
+    pub(crate) fn new(agent: Agent, places: Places) -> Surroundings {
         Surroundings { agent, places, attended: true }
     }
 }
@@ -107,7 +107,7 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<D
 }
 
 /// Answers one event at once.
-pub fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
+pub(crate) fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
     answer_within(payload, surroundings, None)
 }
 

@@ -16,7 +16,7 @@ static HAS_ENDED: AtomicBool = AtomicBool::new(false);
 
 /// What triggered the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Occasion {
+pub(crate) enum Occasion {
     /// An alert was recorded, or enough decisions were made.
     Now,
     /// A session ended: the whole record is verified, however long that takes.
@@ -24,7 +24,7 @@ pub enum Occasion {
 }
 
 impl Occasion {
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Occasion::Now => "now",
             Occasion::Ended => "ended",
@@ -33,7 +33,7 @@ impl Occasion {
 }
 
 /// Starts the notifier and does not wait for it. If it can't be started, nothing is reported: the call waits anyway.
-pub fn start(notify: &Notify, id: &str) {
+pub(crate) fn start(notify: &Notify, id: &str) {
     if !notify.is_wanted() && !has_desktop(notify) {
         return;
     }
@@ -48,12 +48,12 @@ fn spawned(arguments: &[&str]) -> std::io::Result<Child> {
 }
 
 /// Notes that a session has ended.
-pub fn ended() {
+pub(crate) fn ended() {
     HAS_ENDED.store(true, Ordering::Relaxed);
 }
 
 /// Starts a process that checks for alerts, if due and if notifications are wanted. Runs after the answer is out.
-pub fn look(places: &Places) -> Option<Child> {
+pub(crate) fn look(places: &Places) -> Option<Child> {
     let is_due = record::is_look_due();
     let occasion = if HAS_ENDED.swap(false, Ordering::Relaxed) { Occasion::Ended } else { Occasion::Now };
     if !is_due && occasion == Occasion::Now {
@@ -65,7 +65,7 @@ pub fn look(places: &Places) -> Option<Child> {
 }
 
 /// There is a desktop, and it is not switched off.
-pub fn has_desktop(notify: &Notify) -> bool {
+pub(crate) fn has_desktop(notify: &Notify) -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     notify.desktop.is_none() && (cfg!(target_os = "macos") || is_set("WAYLAND_DISPLAY") || is_set("DISPLAY"))
 }

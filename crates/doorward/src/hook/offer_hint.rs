@@ -10,10 +10,10 @@ use crate::policy::from_history::id_of;
 use crate::policy::load::Loaded;
 
 /// This many overrides of one pattern in a project …
-pub const OVERRIDES: usize = 3;
+pub(crate) const OVERRIDES: usize = 3;
 
 /// … within this many days lead to an offer.
-pub const DAYS: u64 = 7;
+pub(crate) const DAYS: u64 = 7;
 
 /// The questions that an accepted offer may answer. The others are about something that differs each time although the text
 /// is the same (the content of a file that is loaded or run elsewhere, what a manifest now declares), or about a guard being
@@ -32,7 +32,7 @@ const OFFERED: &[&str] = &[
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// What would stop the question, once the user has approved such calls three times in a week.
-pub fn hint(places: &Places, loaded: &Loaded, decided: &Decided, project: Option<&str>) -> Option<String> {
+pub(crate) fn hint(places: &Places, loaded: &Loaded, decided: &Decided, project: Option<&str>) -> Option<String> {
     let Evaluation { facts, judgement, .. } = &decided.evaluation;
     // Don't promise an end to questions no rule may answer; in an untrusted project, trust is what helps.
     let helps = !facts.project_trusted || may_be_offered(judgement);
@@ -60,7 +60,7 @@ pub fn hint(places: &Places, loaded: &Loaded, decided: &Decided, project: Option
 }
 
 /// Every question about the call is soft and may be answered by an accepted offer.
-pub fn may_be_offered(judgement: &Judgement) -> bool {
+pub(crate) fn may_be_offered(judgement: &Judgement) -> bool {
     let mut asking = judgement.opinions.iter().filter(|opinion| opinion.verdict != Verdict::AutoApprove);
     judgement.verdict == Verdict::Confirm
         && asking

@@ -28,7 +28,7 @@ use crate::policy::load::{self, Loaded};
 use crate::policy::session_policy;
 
 /// A call that an agent proposes, with the name it has on record and how long its agent waits for the answer.
-pub struct Request<'a> {
+pub(crate) struct Request<'a> {
     pub proposed: Proposed,
     pub id: String,
     pub surroundings: &'a Surroundings,
@@ -36,7 +36,7 @@ pub struct Request<'a> {
 }
 
 /// Where the call is judged: everything is read once, and what the mode does is settled here.
-pub struct Situation<'r> {
+pub(crate) struct Situation<'r> {
     pub request: &'r Request<'r>,
     pub project: Option<String>,
     pub loaded: Loaded,
@@ -65,7 +65,7 @@ struct Undoable<'r> {
 
 /// A person's grant or a reviewer has been asked about what stays open.
 #[must_use]
-pub struct Cleared<'r> {
+pub(crate) struct Cleared<'r> {
     pub situation: Situation<'r>,
     pub evaluation: Evaluation,
     pub kept: Kept,
@@ -75,7 +75,7 @@ pub struct Cleared<'r> {
 
 /// What comes of a call: the decision, and how long a person elsewhere may still change it.
 #[must_use]
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub decision: Decision,
     pub wait: Duration,
     pub trouble: String,
@@ -83,7 +83,7 @@ pub struct Outcome {
 
 /// Answers a call. Where only a person elsewhere can say yes, waits; after a yes everything is judged again as it is then,
 /// and the grant is used like that of a call that comes back.
-pub fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result<Reply> {
+pub(super) fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result<Reply> {
     let mut outcome = decide(&mut request, ledger)?;
     if !outcome.wait.is_zero() {
         let answer = waiting::wait(&request.surroundings.places, &request.id, outcome.wait);
@@ -118,7 +118,7 @@ fn decide(request: &mut Request<'_>, ledger: &mut dyn Recorder) -> Result<Outcom
 }
 
 impl<'a> Request<'a> {
-    pub fn new(proposed: Proposed, surroundings: &'a Surroundings, patience: Option<Duration>) -> Request<'a> {
+    pub(crate) fn new(proposed: Proposed, surroundings: &'a Surroundings, patience: Option<Duration>) -> Request<'a> {
         let id = proposed.id.clone().unwrap_or_else(call_ids::own_name);
         Request { proposed, id, surroundings, patience }
     }
@@ -126,7 +126,7 @@ impl<'a> Request<'a> {
 
 impl Outcome {
     /// The client's own flow decides.
-    pub fn silent() -> Outcome {
+    pub(crate) fn silent() -> Outcome {
         Outcome { decision: Decision::Silent, wait: Duration::ZERO, trouble: String::new() }
     }
 }
@@ -163,15 +163,15 @@ impl<'r> Situation<'r> {
         Evaluated { situation: self, evaluation }
     }
 
-    pub fn places(&self) -> &'r Places {
+    pub(crate) fn places(&self) -> &'r Places {
         &self.request.surroundings.places
     }
 
-    pub fn call(&self) -> &'r ToolCall {
+    pub(crate) fn call(&self) -> &'r ToolCall {
         &self.request.proposed.call
     }
 
-    pub fn project(&self) -> Option<&str> {
+    pub(crate) fn project(&self) -> Option<&str> {
         self.project.as_deref()
     }
 
@@ -186,7 +186,7 @@ impl<'r> Situation<'r> {
         }
     }
 
-    pub fn grants(&self) -> GrantCheck<'_> {
+    pub(crate) fn grants(&self) -> GrantCheck<'_> {
         GrantCheck {
             places: self.places(),
             call: self.call(),

@@ -25,7 +25,7 @@ use crate::policy::config::Questions;
 
 /// What the agent is to be told, before it is on record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Draft {
+pub(crate) enum Draft {
     Allow(String),
     Ask(String),
     Deny(String),
@@ -35,7 +35,7 @@ pub enum Draft {
 
 /// The decision is durable: the only thing that an approving answer can be made of.
 #[must_use]
-pub struct Recorded<'r> {
+pub(crate) struct Recorded<'r> {
     situation: Situation<'r>,
     decided: Decided,
     receipt: Receipt,
@@ -47,14 +47,14 @@ pub struct Recorded<'r> {
 
 /// The decision could not be made durable.
 #[must_use]
-pub struct Unrecorded {
+pub(crate) struct Unrecorded {
     mode: Mode,
     error: anyhow::Error,
 }
 
 impl<'r> Recorded<'r> {
     /// Completes the decision and makes it durable, together with what its session and a grant have to remember of it.
-    pub fn of(cleared: Cleared<'r>, ledger: &mut dyn Recorder) -> Result<Recorded<'r>, Unrecorded> {
+    pub(crate) fn of(cleared: Cleared<'r>, ledger: &mut dyn Recorder) -> Result<Recorded<'r>, Unrecorded> {
         let Cleared { situation, evaluation, kept, grant, review } = cleared;
         let (mode, granted) = (situation.mode, grant.is_cleared());
         let asking = asking(&situation, &evaluation, granted);
@@ -79,7 +79,7 @@ impl<'r> Recorded<'r> {
     }
 
     /// The answer. What stays open is put down for a person.
-    pub fn outcome(self) -> Outcome {
+    pub(crate) fn outcome(self) -> Outcome {
         let Recorded { situation, decided, receipt, settled, grant, note, asking } = self;
         let Decided { evaluation, granted, .. } = &decided;
         let may_wait = !granted && settle::may_wait(evaluation, situation.mode, asking);
@@ -101,7 +101,7 @@ impl<'r> Recorded<'r> {
 
 impl Unrecorded {
     /// Shadow leaves everything as it was, a full disk included, but says so; otherwise the call does not run.
-    pub fn outcome(self) -> Result<Outcome> {
+    pub(crate) fn outcome(self) -> Result<Outcome> {
         match self.mode {
             Mode::Shadow => Ok(Outcome { trouble: format!("doorward: {:#}\n", self.error), ..Outcome::silent() }),
             Mode::Auto | Mode::ConfirmAll | Mode::Off => Err(self.error.context("the decision cannot be recorded")),

@@ -21,7 +21,7 @@ use crate::policy::rollout::state::{Rollout, Subject};
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
 /// The time window.
-pub const WINDOW_MS: u64 = 24 * HOUR_MS;
+pub(crate) const WINDOW_MS: u64 = 24 * HOUR_MS;
 
 /// This many regretted approvals in a window are a spike.
 const REGRETS: usize = 2;
@@ -42,7 +42,7 @@ const BLOCKS: usize = 5;
 const BLOCKS_MS: u64 = 10 * 60 * 1000;
 
 /// The triggers in sentences.
-pub fn stated() -> Vec<(&'static str, String)> {
+pub(crate) fn stated() -> Vec<(&'static str, String)> {
     let hours = WINDOW_MS / HOUR_MS;
     vec![
         (
@@ -70,7 +70,7 @@ pub fn stated() -> Vec<(&'static str, String)> {
 }
 
 /// Why something is rolled back, if it has to be. `is_laxer`: the rollout approves more than before.
-pub fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: bool) -> Option<String> {
+pub(crate) fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: bool) -> Option<String> {
     let since = now_ms.saturating_sub(WINDOW_MS);
     let (hours, is_recent) = (WINDOW_MS / HOUR_MS, |at: &u64| *at >= since);
     let mine: Vec<&Seen> = seen.iter().filter(|seen| seen.is_for(subject)).collect();
@@ -107,7 +107,7 @@ fn most_blocks(seen: &[&Seen], since: u64) -> usize {
 }
 
 /// Checks all rollouts and rolls back what has to be; returns what and why. Cheap if there are none.
-pub fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
+pub(crate) fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
     // Untrustworthy state already asks about everything.
     let Ok(Some(rollout)) = Rollout::load(places) else { return Ok(Vec::new()) };
     let subjects: Vec<Subject> =
@@ -136,7 +136,7 @@ pub fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
 }
 
 /// The hook saw a session run into block after block: an agent being rolled out falls back.
-pub fn on_spike(places: &Places, agent: &str, ledger: &mut dyn Recorder) {
+pub(crate) fn on_spike(places: &Places, agent: &str, ledger: &mut dyn Recorder) {
     let subject = Subject::Agent(agent.to_owned());
     let Ok(Some(rollout)) = Rollout::load(places) else { return };
     if is_watched(&rollout, &subject) {
@@ -183,7 +183,7 @@ fn take_back(places: &Places, ledger: &mut dyn Recorder, subject: &Subject, why:
 }
 
 /// What applies after the rollback, in words.
-pub const fn after(subject: &Subject) -> &'static str {
+pub(crate) const fn after(subject: &Subject) -> &'static str {
     match subject {
         Subject::Agent(_) => "confirm-all",
         Subject::Rule(_) => "shadow",

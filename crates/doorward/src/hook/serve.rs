@@ -23,7 +23,7 @@ use crate::memory::evaluation;
 
 /// Where to listen.
 #[derive(Debug, Args)]
-pub struct ServeArguments {
+pub(crate) struct ServeArguments {
     /// The socket, in a directory that only you can write to
     #[arg(long, value_name = "PATH")]
     pub socket: PathBuf,
@@ -39,7 +39,7 @@ const STACK: usize = 16 * 1024 * 1024;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers clients until it is stopped.
-pub fn run(arguments: &ServeArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let listener = listen(&arguments.socket)?;
     evaluation::silence_panics();

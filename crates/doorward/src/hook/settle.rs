@@ -11,7 +11,7 @@ use crate::memory::wording::{Telling, of_problem, tell};
 
 /// How a call is settled besides the judgement.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms<'a> {
+pub(super) struct Terms<'a> {
     pub mode: Mode,
     /// Who can answer a question, and where.
     pub asking: Asking,
@@ -22,7 +22,7 @@ pub struct Terms<'a> {
 /// The answer, and what else can be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub struct Settled {
+pub(crate) struct Settled {
     /// With the reason alone.
     pub draft: Draft,
     /// One thing to do instead, or to do about it.
@@ -30,7 +30,7 @@ pub struct Settled {
 }
 
 /// What the agent is told. Where the agent cannot ask, the answer must come from elsewhere.
-pub fn settle(evaluation: &Evaluation, terms: Terms<'_>) -> Settled {
+pub(super) fn settle(evaluation: &Evaluation, terms: Terms<'_>) -> Settled {
     let told = told(evaluation, terms);
     let draft = drafted(evaluation, terms, |start| visible(&told.after(start)).into_owned());
     Settled { draft, way: told.way }
@@ -55,7 +55,7 @@ fn drafted(evaluation: &Evaluation, terms: Terms<'_>, say: impl Fn(&str) -> Stri
 }
 
 /// A person elsewhere may still answer what the agent is about to be told.
-pub fn may_wait(evaluation: &Evaluation, mode: Mode, asking: Asking) -> bool {
+pub(super) fn may_wait(evaluation: &Evaluation, mode: Mode, asking: Asking) -> bool {
     evaluation.counts_as(mode) == Some(Verdict::Confirm) && matches!(asking, Asking::Elsewhere | Asking::Nobody)
 }
 

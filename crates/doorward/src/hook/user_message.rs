@@ -22,7 +22,7 @@ const TAIL: u64 = 512 << 10;
 const SEARCHES: u32 = 16;
 
 /// Stores the message, without secrets.
-pub fn keep(session: &Session, said: &Said, key: &[u8; 16]) -> Result<()> {
+pub(crate) fn keep(session: &Session, said: &Said, key: &[u8; 16]) -> Result<()> {
     let words = if said.words.len() > LONGEST { String::new() } else { redact(&said.words, key).into_owned() };
     let is_unproved = match said.proof {
         Proof::Event => false,
@@ -32,12 +32,12 @@ pub fn keep(session: &Session, said: &Said, key: &[u8; 16]) -> Result<()> {
 }
 
 /// The boundaries stated in the message, without secrets. They only tighten, so no proof of origin is needed.
-pub fn limits(said: &Said, key: &[u8; 16]) -> Vec<String> {
+pub(crate) fn limits(said: &Said, key: &[u8; 16]) -> Vec<String> {
     boundaries(&redact(&said.words, key))
 }
 
 /// The message that counts for a call.
-pub fn words(session: &Session, proposed: &Proposed, state: &Path) -> Option<String> {
+pub(crate) fn words(session: &Session, proposed: &Proposed, state: &Path) -> Option<String> {
     let mut spoken = session.spoken().filter(|spoken| !spoken.words.is_empty())?;
     if !spoken.is_unproved {
         return Some(spoken.words);
@@ -55,7 +55,7 @@ pub fn words(session: &Session, proposed: &Proposed, state: &Path) -> Option<Str
 }
 
 /// The same, read-only: without the agent's transcript no proof is searched for.
-pub fn proved(session: &Session) -> Option<String> {
+pub(crate) fn proved(session: &Session) -> Option<String> {
     session.spoken().filter(|spoken| !spoken.is_unproved && !spoken.words.is_empty()).map(|spoken| spoken.words)
 }
 

@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(150);
 
 /// Who can answer a question, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asking {
+pub(super) enum Asking {
     /// The agent asks the user.
     Here,
     /// The session seems unattended; the agent asks anyway, and refuses on its own if no one answers.
@@ -29,7 +29,7 @@ pub enum Asking {
 
 /// The result of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub(super) enum Answer {
     /// The user approved the call.
     Yes,
     /// The user refused it.
@@ -39,11 +39,11 @@ pub enum Answer {
 }
 
 /// How a refusal starts if it is a question that could not be asked.
-pub const NEEDED: &str = "doorward needs your approval because";
+pub(super) const NEEDED: &str = "doorward needs your approval because";
 
 /// How long a call may wait: as configured, and well within the time its agent waits for us. If that time is unknown, waiting
 /// could end with the agent running the call. By default, a call does not wait silently for someone who is not there.
-pub fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: impl FnOnce() -> bool) -> Duration {
+pub(super) fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: impl FnOnce() -> bool) -> Duration {
     let wanted = match wanted {
         Some(seconds) => seconds,
         None if is_watched() => WAIT_SECONDS,
@@ -54,7 +54,7 @@ pub fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: impl Fn
 }
 
 /// Waits for the user's answer to the pending call of this decision.
-pub fn wait(places: &Places, decision: &str, time: Duration) -> Answer {
+pub(super) fn wait(places: &Places, decision: &str, time: Duration) -> Answer {
     let Ok(desk) = Desk::of(places) else { return Answer::Nothing };
     let Some(waits) = desk.open().into_iter().find(|pending| pending.decision == decision) else {
         return Answer::Nothing;

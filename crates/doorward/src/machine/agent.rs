@@ -2,7 +2,7 @@
 
 /// The agents whose protocol is spoken here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Agent {
+pub(crate) enum Agent {
     Claude,
     Codex,
     Pi,
@@ -18,7 +18,7 @@ pub enum Agent {
 }
 
 impl Agent {
-    pub const ALL: [Agent; 11] = [
+    pub(crate) const ALL: [Agent; 11] = [
         Agent::Claude,
         Agent::Codex,
         Agent::Pi,
@@ -32,12 +32,12 @@ impl Agent {
         Agent::Generic,
     ];
 
-    pub fn named(name: &str) -> Option<Agent> {
+    pub(crate) fn named(name: &str) -> Option<Agent> {
         Agent::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
     /// The name in commands, configuration and records.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Agent::Claude => "claude",
             Agent::Codex => "codex",
@@ -54,7 +54,7 @@ impl Agent {
     }
 
     /// The display name.
-    pub const fn title(self) -> &'static str {
+    pub(crate) const fn title(self) -> &'static str {
         match self {
             Agent::Claude => "Claude Code",
             Agent::Codex => "Codex",

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::machine::agent::Agent;
 
 /// The directory in which an agent keeps the user's files.
-pub fn directory_of(agent: Agent, home: &str) -> PathBuf {
+pub(crate) fn directory_of(agent: Agent, home: &str) -> PathBuf {
     match agent {
         Agent::Claude => claude(home),
         Agent::Codex => codex(home),

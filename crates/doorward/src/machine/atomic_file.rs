@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 /// The text of a file; empty if there is none.
-pub fn text(path: &Path) -> Result<Option<String>> {
+pub(crate) fn text(path: &Path) -> Result<Option<String>> {
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -17,7 +17,7 @@ pub fn text(path: &Path) -> Result<Option<String>> {
 }
 
 /// Replaces a file atomically, keeping its permissions; follows a link so that it stays one.
-pub fn replace(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn replace(path: &Path, text: &str) -> Result<()> {
     let failed = || format!("can't write `{}`", path.display());
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let directory = target.parent().with_context(failed)?;
@@ -39,7 +39,7 @@ pub fn replace(path: &Path, text: &str) -> Result<()> {
 }
 
 /// Removes a file if it exists.
-pub fn remove(path: &Path) -> Result<()> {
+pub(crate) fn remove(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(error).with_context(|| format!("can't remove `{}`", path.display()))

@@ -9,7 +9,7 @@ use std::path::Path;
 const LIMIT: u64 = 1 << 20;
 
 /// The text of a file that only the user controls; `None` if there is no such file.
-pub fn read(path: &Path) -> Result<Option<String>, String> {
+pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
     let shown = path.display();
     let before = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
@@ -39,19 +39,19 @@ pub fn read(path: &Path) -> Result<Option<String>, String> {
 }
 
 /// Opens for reading without ever blocking on a pipe or following a link.
-pub fn open(path: &Path) -> std::io::Result<File> {
+pub(crate) fn open(path: &Path) -> std::io::Result<File> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
     std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
 }
 
 /// The text of a regular file up to a limit, whoever owns it; `None` if it is longer or not UTF-8.
-pub fn start_of(path: impl AsRef<Path>, limit: u64) -> Option<String> {
+pub(crate) fn start_of(path: impl AsRef<Path>, limit: u64) -> Option<String> {
     let bytes = bytes_of(path.as_ref(), limit)?;
     String::from_utf8(bytes).ok()
 }
 
 /// The bytes of a regular file, following links; `None` if it is not one, can't be read or is longer than the limit.
-pub fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
+pub(crate) fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
     // Merely opening some devices has effects, so check the type first.
     let before = std::fs::metadata(path).ok().filter(|found| found.is_file() && found.len() <= limit)?;
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
@@ -66,7 +66,7 @@ pub fn bytes_of(path: &Path, limit: u64) -> Option<Vec<u8>> {
 }
 
 /// The last complete lines of one of the user's regular files, up to a number of bytes.
-pub fn end_of(path: &str, limit: u64) -> Option<String> {
+pub(crate) fn end_of(path: &str, limit: u64) -> Option<String> {
     use std::io::{Seek, SeekFrom};
     check(&std::fs::symlink_metadata(path).ok()?, "file").ok()?;
     let mut file = open(Path::new(path)).ok()?;
@@ -81,7 +81,7 @@ pub fn end_of(path: &str, limit: u64) -> Option<String> {
 }
 
 /// The text of a file the kernel generates as it is read, which has no length.
-pub fn text_of_pipe(path: &str, limit: u64) -> Option<String> {
+pub(crate) fn text_of_pipe(path: &str, limit: u64) -> Option<String> {
     let mut text = String::with_capacity(8 << 10);
     File::open(path).ok()?.take(limit).read_to_string(&mut text).ok()?;
     Some(text)

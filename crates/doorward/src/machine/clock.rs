@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const DAY: u64 = 24 * 60 * 60;
 
 /// Milliseconds since 1970.
-pub fn now_ms() -> u64 {
+pub(crate) fn now_ms() -> u64 {
     #[cfg(test)]
     if let Some(pretended) = pretended::NOW_MS.get() {
         return pretended;
@@ -15,26 +15,26 @@ pub fn now_ms() -> u64 {
 
 /// A clock that a test sets, for its own thread. Release builds don't have this.
 #[cfg(test)]
-pub mod pretended {
+pub(crate) mod pretended {
     use std::cell::Cell;
 
     thread_local! {
         pub(super) static NOW_MS: Cell<Option<u64>> = const { Cell::new(None) };
     }
 
-    pub fn set(now_ms: u64) {
+    pub(crate) fn set(now_ms: u64) {
         NOW_MS.set(Some(now_ms));
     }
 }
 
 /// Milliseconds from 1970 to a point in time.
-pub fn milliseconds(time: SystemTime) -> u64 {
+pub(crate) fn milliseconds(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// `2026-11-15 09:30:00`.
-pub fn moment(time_ms: u64) -> String {
+pub(crate) fn moment(time_ms: u64) -> String {
     let seconds = time_ms / 1000;
     let (year, month, day) = civil(seconds / DAY);
     let rest = seconds % DAY;
@@ -42,7 +42,7 @@ pub fn moment(time_ms: u64) -> String {
 }
 
 /// Reads a date, a date with a time, or an age: `2026-11-15`, `2026-11-15 09:30`, `90s`, `30m`, `12h`, `7d`, `2w`.
-pub fn parse(text: &str, now_ms: u64) -> Result<u64, String> {
+pub(crate) fn parse(text: &str, now_ms: u64) -> Result<u64, String> {
     let wrong = || {
         format!(
             "`{text}` is not a time: write `2026-11-15`, `2026-11-15 09:30` (UTC), or an age such as `30m`, `12h` or `7d`"

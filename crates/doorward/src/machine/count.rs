@@ -1,7 +1,7 @@
 //! Numbers with the thing they count.
 
 /// `1 file`, `2 files`.
-pub fn counted(count: impl Into<u64>, one: &str) -> String {
+pub(crate) fn counted(count: impl Into<u64>, one: &str) -> String {
     match count.into() {
         1 => format!("1 {one}"),
         count => format!("{count} {one}s"),

@@ -7,7 +7,7 @@ use doorward_engine::{Facts, Operation, Target};
 use doorward_ledger::StateKey;
 
 /// Paths, with a digest of each one's content.
-pub type Seen = BTreeMap<String, String>;
+pub(crate) type Seen = BTreeMap<String, String>;
 
 /// A call that changes more files than this is not watched.
 const FILES: usize = 8;
@@ -16,10 +16,10 @@ const FILES: usize = 8;
 const BYTES: u64 = 256 << 10;
 
 /// Stands for a missing file.
-pub const NOTHING: &str = "nothing";
+pub(crate) const NOTHING: &str = "nothing";
 
 /// The files of a project that a call changes.
-pub fn changed(facts: &Facts, project: Option<&str>) -> Vec<String> {
+pub(crate) fn changed(facts: &Facts, project: Option<&str>) -> Vec<String> {
     let Some(project) = project else { return Vec::new() };
     let is_change = |operation| matches!(operation, Operation::Write | Operation::Delete);
     let path = |target: &Target| match target {
@@ -35,12 +35,12 @@ pub fn changed(facts: &Facts, project: Option<&str>) -> Vec<String> {
 }
 
 /// The current content of the paths; long files and anything that is not a file are left out.
-pub fn of(paths: &[String], key: &StateKey) -> Seen {
+pub(crate) fn of(paths: &[String], key: &StateKey) -> Seen {
     paths.iter().filter_map(|path| Some((path.clone(), one(path, key)?))).collect()
 }
 
 /// The current content of a path.
-pub fn one(path: &str, key: &StateKey) -> Option<String> {
+pub(crate) fn one(path: &str, key: &StateKey) -> Option<String> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(NOTHING.to_owned()),

@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 const VALUES: usize = 2_000_000;
 
 /// Reads one JSON value that fills all of `bytes`.
-pub fn parse(bytes: &[u8]) -> Result<Value, String> {
+pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
     let mut left = VALUES;
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = Strict { left: &mut left }.deserialize(&mut deserializer).map_err(|error| said(&error))?;

@@ -7,18 +7,18 @@ use std::path::Path;
 
 /// The key of this installation, created on first use. If it can't be stored, a new one each time: hashes then can't be
 /// compared, but no secret leaks.
-pub fn redaction(state: &Path) -> [u8; 16] {
+pub(crate) fn redaction(state: &Path) -> [u8; 16] {
     let path = state.join("redaction.key");
     kept(&path).or_else(|| make(&path)).or_else(random).unwrap_or_default()
 }
 
 /// The key of this installation if it has one, for callers that must not write anything.
-pub fn kept_or_passing(state: &Path) -> [u8; 16] {
+pub(crate) fn kept_or_passing(state: &Path) -> [u8; 16] {
     kept(&state.join("redaction.key")).unwrap_or_else(passing)
 }
 
 /// A throwaway key.
-pub fn passing() -> [u8; 16] {
+pub(crate) fn passing() -> [u8; 16] {
     random().unwrap_or_default()
 }
 
@@ -35,7 +35,7 @@ fn make(path: &Path) -> Option<[u8; 16]> {
 }
 
 /// Bytes drawn at random.
-pub fn random() -> Option<[u8; 16]> {
+pub(crate) fn random() -> Option<[u8; 16]> {
     let mut key = [0; 16];
     File::open("/dev/urandom").ok()?.read_exact(&mut key).ok()?;
     Some(key)

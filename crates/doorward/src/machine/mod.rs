@@ -1,20 +1,20 @@
 //! The machine as it is: directories, clock, checked reads, disk and git, and the log file. The lowest floor.
 
-pub mod agent;
-pub mod agent_home;
-pub mod atomic_file;
-pub mod checked_read;
-pub mod clock;
-pub mod count;
-pub mod file_digests;
-pub mod json;
-pub mod key;
-pub mod paths;
-pub mod presence;
-pub mod private_state;
-pub mod record;
+pub(crate) mod agent;
+pub(crate) mod agent_home;
+pub(crate) mod atomic_file;
+pub(crate) mod checked_read;
+pub(crate) mod clock;
+pub(crate) mod count;
+pub(crate) mod file_digests;
+pub(crate) mod json;
+pub(crate) mod key;
+pub(crate) mod paths;
+pub(crate) mod presence;
+pub(crate) mod private_state;
+pub(crate) mod record;
 mod user;
 mod visible;
-pub mod world;
-pub use user::user;
-pub use visible::visible;
+pub(crate) mod world;
+pub(crate) use user::user;
+pub(crate) use visible::visible;

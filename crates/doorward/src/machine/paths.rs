@@ -10,18 +10,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static IS_STAGE: AtomicBool = AtomicBool::new(false);
 
 /// From here on this process ignores the machine's configuration. No variable and no file can do this.
-pub fn leave_the_machine() {
+pub(crate) fn leave_the_machine() {
     IS_STAGE.store(true, Ordering::Relaxed);
 }
 
 /// This process is a demo.
-pub fn is_stage() -> bool {
+pub(crate) fn is_stage() -> bool {
     IS_STAGE.load(Ordering::Relaxed)
 }
 
 /// The directories of one user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Places {
+pub(crate) struct Places {
     home: String,
     /// The home directory is the one in the password file.
     is_own_home: bool,
@@ -29,7 +29,7 @@ pub struct Places {
 
 impl Places {
     /// The current user's: `HOME`, or what the password file says.
-    pub fn find() -> Result<Places, String> {
+    pub(crate) fn find() -> Result<Places, String> {
         let recorded = recorded_home();
         let named = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
         let home = named
@@ -40,41 +40,41 @@ impl Places {
     }
 
     /// A home made for a demo or a test.
-    pub fn at(home: &str) -> Places {
+    pub(crate) fn at(home: &str) -> Places {
         Places { home: trimmed(home), is_own_home: false }
     }
 
-    pub fn home(&self) -> &str {
+    pub(crate) fn home(&self) -> &str {
         &self.home
     }
 
-    pub fn config_file(&self) -> PathBuf {
+    pub(crate) fn config_file(&self) -> PathBuf {
         Path::new(&self.home).join(".config/doorward/config.toml")
     }
 
     /// The accepted thresholds.
-    pub fn thresholds_file(&self) -> PathBuf {
+    pub(crate) fn thresholds_file(&self) -> PathBuf {
         Path::new(&self.home).join(".config/doorward/thresholds.toml")
     }
 
     /// Pi's own settings for all projects.
-    pub fn pi_file(&self) -> PathBuf {
+    pub(crate) fn pi_file(&self) -> PathBuf {
         Path::new(&self.home).join(".pi/agent/automode.json")
     }
 
     /// The directory of the user's own files, next to the configuration file.
-    pub fn config_directory(&self) -> PathBuf {
+    pub(crate) fn config_directory(&self) -> PathBuf {
         Path::new(&self.home).join(".config/doorward")
     }
 
-    pub fn state(&self) -> PathBuf {
+    pub(crate) fn state(&self) -> PathBuf {
         Path::new(&self.home).join(".local/state/doorward")
     }
 
     /// The configuration in this home may loosen the rules for work in `project`.
     ///
     /// A repository can set `HOME` for an agent that trusts its settings, but only to a directory inside the repository.
-    pub fn may_loosen(&self, project: Option<&str>) -> bool {
+    pub(crate) fn may_loosen(&self, project: Option<&str>) -> bool {
         self.is_own_home || project.is_none_or(|project| !Path::new(&self.home).starts_with(project))
     }
 }

@@ -12,7 +12,7 @@ use crate::machine::paths::Places;
 
 /// Held while `review` is open.
 #[derive(Debug)]
-pub struct Presence(#[expect(dead_code, reason = "the lock lasts as long as the file is open")] File);
+pub(crate) struct Presence(#[expect(dead_code, reason = "the lock lasts as long as the file is open")] File);
 
 fn path(places: &Places) -> PathBuf {
     places.state().join("review.lock")
@@ -26,14 +26,14 @@ fn open(places: &Places) -> Option<File> {
 }
 
 /// Marks `review` as open until the value is dropped. Several may be open at once.
-pub fn announce(places: &Places) -> Option<Presence> {
+pub(crate) fn announce(places: &Places) -> Option<Presence> {
     let file = open(places)?;
     flock(&file, FlockOperation::NonBlockingLockShared).ok()?;
     Some(Presence(file))
 }
 
 /// Whether `review` is open right now.
-pub fn is_there(places: &Places) -> bool {
+pub(crate) fn is_there(places: &Places) -> bool {
     // Without the file it was never opened.
     path(places).exists()
         && open(places).is_some_and(|file| {

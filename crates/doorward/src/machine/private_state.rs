@@ -18,7 +18,7 @@ const DIRECTORIES: &[&str] =
 const FILES: &[&str] = &["log/current.log"];
 
 /// Fails if another user could change what this user's hook relies on; says how to fix it. Missing files are fine.
-pub fn check(places: &Places) -> Result<()> {
+pub(crate) fn check(places: &Places) -> Result<()> {
     let state = places.state();
     for name in DIRECTORIES.iter().chain(FILES) {
         let path = if name.is_empty() { state.clone() } else { state.join(name) };

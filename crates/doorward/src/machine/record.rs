@@ -12,40 +12,40 @@ use crate::machine::clock::now_ms;
 use crate::machine::paths::Places;
 
 /// Alerts are checked at least every this many decisions; a decision is one or more entries.
-pub const LOOK_EVERY: u64 = 50;
+pub(crate) const LOOK_EVERY: u64 = 50;
 
 /// This process recorded an alert, or the last of that many entries.
 static IS_LOOK_DUE: AtomicBool = AtomicBool::new(false);
 
 /// Whether alerts should be checked, because of what this process recorded since the last time.
-pub fn is_look_due() -> bool {
+pub(crate) fn is_look_due() -> bool {
     IS_LOOK_DUE.swap(false, Ordering::Relaxed)
 }
 
 /// One entry, ready to be recorded.
 #[derive(Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     kind: Kind,
     keep: Keep,
     json: Vec<u8>,
 }
 
 impl Entry {
-    pub fn new<B: Body>(body: &B) -> Result<Entry> {
+    pub(crate) fn new<B: Body>(body: &B) -> Result<Entry> {
         let json = serde_json::to_vec(body).context("can't serialize the record")?;
         Ok(Entry { kind: B::KIND, keep: body.keep(), json })
     }
 }
 
 /// Anything that keeps the record.
-pub trait Recorder {
+pub(crate) trait Recorder {
     /// Records one entry and returns once it is durable.
     fn append(&mut self, entry: Entry) -> Result<Receipt>;
 }
 
 /// The user's ledger.
 #[derive(Debug)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     directory: PathBuf,
     /// A missing ledger may be started.
     may_begin: bool,
@@ -53,12 +53,12 @@ pub struct Ledger {
 
 impl Ledger {
     /// The ledger of a user. If there is a configuration there was a ledger, and a missing one is not silently started over.
-    pub fn of(places: &Places) -> Ledger {
+    pub(crate) fn of(places: &Places) -> Ledger {
         Ledger { directory: directory(places), may_begin: !places.config_file().exists() }
     }
 
     /// Signs the current ledger.
-    pub fn sign(&self, places: &Places) -> Result<()> {
+    pub(crate) fn sign(&self, places: &Places) -> Result<()> {
         let mut log = self.open()?;
         checkpoint(places, &mut log, now_ms()).map(|_kept| ())
     }
@@ -84,32 +84,32 @@ impl Recorder for Ledger {
 }
 
 /// Starts the ledger of a user, unless there is one.
-pub fn begin(places: &Places) -> Result<()> {
+pub(crate) fn begin(places: &Places) -> Result<()> {
     begin_in(&directory(places)).map(|_log| ()).context("can't start the log")
 }
 
 /// The directory of a user's ledger.
-pub fn directory(places: &Places) -> PathBuf {
+pub(crate) fn directory(places: &Places) -> PathBuf {
     places.state().join("log")
 }
 
 /// The path of the ledger's index.
-pub fn index_file(places: &Places) -> PathBuf {
+pub(crate) fn index_file(places: &Places) -> PathBuf {
     places.state().join("index.sqlite")
 }
 
 /// The directory of the ledger's checkpoints.
-pub fn checkpoints(places: &Places) -> PathBuf {
+pub(crate) fn checkpoints(places: &Places) -> PathBuf {
     places.state().join("checkpoints")
 }
 
 /// The key that signs them.
-pub fn checkpoint_key(places: &Places) -> PathBuf {
+pub(crate) fn checkpoint_key(places: &Places) -> PathBuf {
     places.state().join("checkpoint.key")
 }
 
 /// Signs the current ledger and saves the checkpoint next to it.
-pub fn checkpoint(places: &Places, log: &mut Log, now_ms: u64) -> Result<(Checkpoint, PathBuf)> {
+pub(crate) fn checkpoint(places: &Places, log: &mut Log, now_ms: u64) -> Result<(Checkpoint, PathBuf)> {
     let directory = checkpoints(places);
     DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
     let key = CheckpointKey::load_or_create(&checkpoint_key(places))?;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The text with every character that could deceive a reader escaped as `\u{…}`; line ends stay.
-pub fn visible(text: &str) -> Cow<'_, str> {
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(deceives) {
         return Cow::Borrowed(text);
     }

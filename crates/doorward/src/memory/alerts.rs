@@ -9,32 +9,32 @@ use crate::machine::record::{Entry, Recorder};
 use crate::memory::ledger_view::{Room, verified};
 
 /// Open alerts, as far as the index can tell: everything but a broken record.
-pub fn standing(index: &Index, now_ms: u64) -> Result<Vec<Alert>> {
+pub(crate) fn standing(index: &Index, now_ms: u64) -> Result<Vec<Alert>> {
     Ok(index.standing(index.tripped(now_ms)?)?)
 }
 
 /// Stores the alerts that a call triggered. A failure here changes no verdict: the next evaluation finds them again.
-pub fn raise(alerts: Vec<AlertBody>, ledger: &mut dyn Recorder) {
+pub(crate) fn raise(alerts: Vec<AlertBody>, ledger: &mut dyn Recorder) {
     for alert in alerts {
         let _ = Entry::new(&alert).and_then(|entry| ledger.append(entry));
     }
 }
 
 /// The entry of an alert that just fired.
-pub fn raised(kind: AlertKind, about: &str, text: &str) -> AlertBody {
+pub(crate) fn raised(kind: AlertKind, about: &str, text: &str) -> AlertBody {
     let alert = Alert::new(kind, about, text.to_owned(), 0);
     AlertBody { name: kind.word().to_owned(), text: alert.text, id: Some(alert.id), ..AlertBody::default() }
 }
 
 /// Open alerts, including a broken record.
-pub fn everything(room: &Room) -> Result<Vec<Alert>> {
+pub(crate) fn everything(room: &Room) -> Result<Vec<Alert>> {
     let mut alerts: Vec<Alert> = broken(&room.places).into_iter().collect();
     alerts.extend(standing(&room.index()?, clock::now_ms())?);
     Ok(alerts)
 }
 
 /// A broken record can't be resolved by hand: it is listed as long as it is broken.
-pub fn broken(places: &Places) -> Option<Alert> {
+pub(crate) fn broken(places: &Places) -> Option<Alert> {
     let text = match verified(places) {
         Ok(verified) if verified.report.holds() => return None,
         Ok(verified) => {
@@ -47,7 +47,7 @@ pub fn broken(places: &Places) -> Option<Alert> {
 }
 
 /// The alert about an unreadable record.
-pub fn unusable(error: &anyhow::Error) -> Alert {
+pub(crate) fn unusable(error: &anyhow::Error) -> Alert {
     of_record(format!("the record can't be verified: {error:#}"))
 }
 

@@ -14,7 +14,7 @@ const HELD: usize = 6_000;
 /// The arrivals of one project since it was trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Arrivals {
+pub(crate) struct Arrivals {
     /// When the project was trusted, in milliseconds since 1970.
     trusted: u64,
     /// Absolute paths of files, and of directories with everything below them.
@@ -29,17 +29,17 @@ impl State for Arrivals {
 
 impl Arrivals {
     /// No arrivals yet: the user just trusted the project as it is.
-    pub fn since(trusted: u64) -> Arrivals {
+    pub(crate) fn since(trusted: u64) -> Arrivals {
         Arrivals { trusted, ..Arrivals::default() }
     }
 
     /// They belong to the current trust.
-    pub fn is_about(&self, trusted: u64) -> bool {
+    pub(crate) fn is_about(&self, trusted: u64) -> bool {
         self.trusted == trusted
     }
 
     /// The file, or a directory above it, that arrived.
-    pub fn above(&self, path: &str) -> Option<&str> {
+    pub(crate) fn above(&self, path: &str) -> Option<&str> {
         if self.places.is_empty() {
             return None;
         }
@@ -48,18 +48,18 @@ impl Arrivals {
     }
 
     /// The file had this content before anything arrived.
-    pub fn held(&self, path: &str, bytes: &str) -> bool {
+    pub(crate) fn held(&self, path: &str, bytes: &str) -> bool {
         self.held.iter().any(|(known, id)| known == path && id == bytes)
     }
 
-    pub fn bring(&mut self, places: &[String], project: &str) {
+    pub(crate) fn bring(&mut self, places: &[String], project: &str) {
         self.places.extend(places.iter().cloned());
         if self.places.len() > PLACES {
             self.places = BTreeSet::from([project.to_owned()]);
         }
     }
 
-    pub fn hold(&mut self, versions: &[(String, String)]) {
+    pub(crate) fn hold(&mut self, versions: &[(String, String)]) {
         for version in versions {
             if !self.held.contains(version) {
                 self.held.push_back(version.clone());
@@ -72,7 +72,7 @@ impl Arrivals {
 }
 
 /// Notes what a call may bring in, and what was there before.
-pub fn note(
+pub(crate) fn note(
     states: &States,
     (project, trusted): (&str, u64),
     places: &[String],

@@ -7,7 +7,7 @@ use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
 
 /// How much of a call's fingerprint its recorded name starts with.
-pub const LIKENESS: usize = 12;
+pub(crate) const LIKENESS: usize = 12;
 
 /// How many calls are remembered; an end that comes later than that is not recorded.
 const CALLS: usize = 256;
@@ -15,7 +15,7 @@ const CALLS: usize = 256;
 /// The fingerprints of a session's calls, and their recorded names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Names {
+pub(crate) struct Names {
     calls: VecDeque<(String, String)>,
 }
 
@@ -24,7 +24,7 @@ impl State for Names {
 }
 
 impl Names {
-    pub fn add(&mut self, likeness: &str, id: &str) {
+    pub(crate) fn add(&mut self, likeness: &str, id: &str) {
         self.calls.push_back((likeness.to_owned(), id.to_owned()));
         while self.calls.len() > CALLS {
             self.calls.pop_front();
@@ -32,14 +32,14 @@ impl Names {
     }
 
     /// The last one: earlier ones were refused, or end with another report.
-    pub fn take(&mut self, likeness: &str) -> Option<String> {
+    pub(crate) fn take(&mut self, likeness: &str) -> Option<String> {
         let at = self.calls.iter().rposition(|(known, _)| known == likeness)?;
         self.calls.remove(at).map(|(_, id)| id)
     }
 }
 
 /// A name for a call the agent did not name.
-pub fn own_name() -> String {
+pub(crate) fn own_name() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{:x}-{:x}", since.as_nanos(), std::process::id())
 }

@@ -4,7 +4,7 @@ use doorward_engine::{Facts, Judgement, Opinion, Policy, Source, Stand, Verdict}
 use doorward_ledger::{DecisionBody, Layer1, Layer2};
 
 /// The facts of a recorded decision, reassembled.
-pub fn facts(body: &DecisionBody) -> Option<Facts> {
+pub(crate) fn facts(body: &DecisionBody) -> Option<Facts> {
     let mut facts: Facts = serde_json::from_str(body.facts.as_ref()?.get()).ok()?;
     facts.tool.clone_from(&body.tool);
     facts.subject.clone_from(&body.call);
@@ -14,13 +14,13 @@ pub fn facts(body: &DecisionBody) -> Option<Facts> {
 }
 
 /// The decision was made by this build under this policy, so judging it again must give the same.
-pub fn is_of_policy(body: &DecisionBody, policy: &str) -> bool {
+pub(crate) fn is_of_policy(body: &DecisionBody, policy: &str) -> bool {
     let is = |key: &str, value: &str| body.versions.get(key).is_some_and(|kept| kept == value);
     is("policy", policy) && is("knowledge", Policy::KNOWLEDGE)
 }
 
 /// The recorded judgement equals the new one, bit for bit.
-pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
+pub(crate) fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
     let confidence = |sure: f64| sure.to_bits();
     let of = |opinion: &Opinion| opinion.because.clone();
     // Older records list session limits first.
@@ -40,7 +40,7 @@ pub fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool {
 }
 
 /// Compares the record of another build's decision with this build's. The record does not say who could clear it.
-pub fn stand(body: &DecisionBody, now: &Stand) -> Stand {
+pub(crate) fn stand(body: &DecisionBody, now: &Stand) -> Stand {
     if body.versions.get("knowledge").is_some_and(|build| build == Policy::KNOWLEDGE) {
         return now.clone();
     }
@@ -49,7 +49,7 @@ pub fn stand(body: &DecisionBody, now: &Stand) -> Stand {
 }
 
 /// What layer 1 said on its own, whatever layer 2 or a reviewer said: its strictest verdict, and the rule.
-pub fn layer1(judgement: &Judgement) -> Layer1 {
+pub(crate) fn layer1(judgement: &Judgement) -> Layer1 {
     let strictest = judgement.opinions.iter().find(|opinion| !matches!(opinion.source, Source::Score | Source::Review));
     let (outcome, rule) = match strictest {
         Some(opinion) if opinion.verdict != Verdict::AutoApprove => (opinion.verdict.as_str(), opinion.rule.clone()),
@@ -61,7 +61,7 @@ pub fn layer1(judgement: &Judgement) -> Layer1 {
 }
 
 /// Layer 2's probabilities for approve, confirm, block; the first is the score that it is safe.
-pub fn score(judgement: &Judgement) -> Vec<f64> {
+pub(crate) fn score(judgement: &Judgement) -> Vec<f64> {
     judgement.classes.map(|classes| vec![classes.approve, classes.confirm, classes.block]).unwrap_or_default()
 }
 

@@ -15,7 +15,7 @@ use crate::memory::snapshots;
 
 /// What one session did.
 #[derive(Debug, Default, PartialEq)]
-pub struct Digest {
+pub(crate) struct Digest {
     pub session: SessionId,
     pub calls: u64,
     pub asked: u64,
@@ -27,7 +27,7 @@ pub struct Digest {
 }
 
 /// What a session did, as far as the record knows.
-pub fn of(room: &Room, index: &Index, session: &str) -> Result<Digest> {
+pub(crate) fn of(room: &Room, index: &Index, session: &str) -> Result<Digest> {
     let filter = Filter { session: Some(session.to_owned()), kind: Some(Kind::Decision), ..Filter::default() };
     let ran: BTreeSet<String> = outcomes(index)?;
     let mut digest = Digest { session: session.into(), ..Digest::default() };
@@ -84,7 +84,7 @@ impl Digest {
     }
 
     /// The summary in one line.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let undone = self.files.values().filter(|can| **can).count();
         format!(
             "doorward: {}, {} asked about, {} blocked; {} changed, `doorward undo` can restore {undone}; {}",

@@ -16,7 +16,7 @@ use crate::machine::file_digests::Seen;
 /// What the engine made of a call.
 #[derive(Debug)]
 #[must_use]
-pub struct Evaluation {
+pub(crate) struct Evaluation {
     pub facts: Facts,
     pub judgement: Judgement,
     pub took: Duration,
@@ -30,14 +30,14 @@ pub struct Evaluation {
 
 /// What a reviewer said, as the record keeps it.
 #[derive(Debug)]
-pub struct RecordedReview {
+pub(crate) struct RecordedReview {
     pub said: Box<RawValue>,
     pub took_ms: u64,
 }
 
 /// Everything that the record keeps of a decision, complete.
 #[derive(Debug)]
-pub struct Decided {
+pub(crate) struct Decided {
     pub evaluation: Evaluation,
     pub mode: Mode,
     /// A person's grant lets it run, whatever the judgement says.
@@ -58,7 +58,7 @@ impl Evaluation {
     /// What the verdict comes to in a mode; `None` where the client's own flow decides.
     ///
     /// INVARIANT: what a mode does to a verdict is said here and nowhere else in the edge.
-    pub fn counts_as(&self, mode: Mode) -> Option<Verdict> {
+    pub(crate) fn counts_as(&self, mode: Mode) -> Option<Verdict> {
         match mode {
             Mode::Off | Mode::Shadow => None,
             Mode::ConfirmAll => Some(self.judgement.verdict.max(Verdict::Confirm)),
@@ -66,30 +66,30 @@ impl Evaluation {
         }
     }
 
-    pub fn is_approved(&self) -> bool {
+    pub(crate) fn is_approved(&self) -> bool {
         self.judgement.verdict == Verdict::AutoApprove
     }
 
     /// The call may come to run: it is not blocked, a person let it run, or the client decides.
-    pub fn may_run(&self, mode: Mode, granted: bool) -> bool {
+    pub(crate) fn may_run(&self, mode: Mode, granted: bool) -> bool {
         granted || self.counts_as(mode) != Some(Verdict::Block)
     }
 
     /// Judges again as if everything that the call loses were copied first; `None` if a copy would not help.
-    pub fn once_copied(&self, policy: &Policy) -> Option<Copied> {
+    pub(crate) fn once_copied(&self, policy: &Policy) -> Option<Copied> {
         let facts = snapshot::covered(&self.facts)?;
         let (judgement, scoring) = timed(&facts, policy);
         Some(Copied { facts, judgement, scoring })
     }
 
     /// The same call with other facts, judged again.
-    pub fn with_facts(self, facts: Facts, policy: &Policy) -> Evaluation {
+    pub(crate) fn with_facts(self, facts: Facts, policy: &Policy) -> Evaluation {
         let (judgement, scoring) = timed(&facts, policy);
         Evaluation { facts, judgement, scoring, ..self }
     }
 
     /// The call again, with a doubt that only the edge can have: something about it is not known.
-    pub fn doubted(self, doubt: &str, policy: &Policy) -> Evaluation {
+    pub(crate) fn doubted(self, doubt: &str, policy: &Policy) -> Evaluation {
         let mut facts = self.facts.clone();
         facts.coverage.lower(Degree::Opaque, doubt);
         self.with_facts(facts, policy)
@@ -98,7 +98,7 @@ impl Evaluation {
 
 impl Decided {
     /// A decision that nothing but the judgement went into.
-    pub fn bare(evaluation: Evaluation, mode: Mode) -> Decided {
+    pub(crate) fn bare(evaluation: Evaluation, mode: Mode) -> Decided {
         Decided {
             evaluation,
             mode,
@@ -111,14 +111,14 @@ impl Decided {
         }
     }
 
-    pub fn may_run(&self) -> bool {
+    pub(crate) fn may_run(&self) -> bool {
         self.evaluation.may_run(self.mode, self.granted)
     }
 }
 
 /// What a call is once everything that it loses was copied.
 #[derive(Debug)]
-pub struct Copied {
+pub(crate) struct Copied {
     pub facts: Facts,
     pub judgement: Judgement,
     pub scoring: Option<Duration>,
@@ -131,7 +131,7 @@ fn timed(facts: &Facts, policy: &Policy) -> (Judgement, Option<Duration>) {
 }
 
 /// Observes and judges. A panic inside the engine is a question to a person, not an answer.
-pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
+pub(crate) fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
     let start = Instant::now();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         fault("judging");
@@ -149,7 +149,12 @@ pub fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluati
 }
 
 /// Judges a call together with commands that run again after it; `None` if doorward met a fault of its own.
-pub fn with_runs(call: &ToolCall, world: &dyn World, policy: &Policy, runs: &[LeftRun]) -> Option<(Facts, Judgement)> {
+pub(crate) fn with_runs(
+    call: &ToolCall,
+    world: &dyn World,
+    policy: &Policy,
+    runs: &[LeftRun],
+) -> Option<(Facts, Judgement)> {
     let judged = catch_unwind(AssertUnwindSafe(|| {
         let facts = observe_before(call, world, runs);
         let judgement = timed(&facts, policy).0;
@@ -159,7 +164,7 @@ pub fn with_runs(call: &ToolCall, world: &dyn World, policy: &Policy, runs: &[Le
 }
 
 /// Who demanded that the call is stopped, where doorward itself would have let it pass; a yes to that is no override.
-pub fn demanded(considered: &Evaluation, policy: &Policy) -> Option<&'static str> {
+pub(crate) fn demanded(considered: &Evaluation, policy: &Policy) -> Option<&'static str> {
     let Evaluation { facts, judgement, .. } = considered;
     if policy.mode != Mode::Auto || judgement.verdict == Verdict::AutoApprove {
         return None;
@@ -173,12 +178,12 @@ pub fn demanded(considered: &Evaluation, policy: &Policy) -> Option<&'static str
 }
 
 /// Keeps the message of a caught panic off the screen: its answer carries the reason.
-pub fn silence_panics() {
+pub(crate) fn silence_panics() {
     std::panic::set_hook(Box::new(|_| {}));
 }
 
 /// Lets tests see what becomes of a panic in the whole program. Builds for users have no such door.
-pub fn fault(place: &str) {
+pub(crate) fn fault(place: &str) {
     #[cfg(debug_assertions)]
     #[expect(clippy::panic, reason = "this is the fault that the test asks for")]
     if std::env::var_os("DOORWARD_FAULT").is_some_and(|wanted| wanted == place) {
@@ -202,7 +207,7 @@ fn broken(call: &ToolCall, policy: &Policy) -> (Facts, Judgement) {
 }
 
 /// The facts about a call that nobody has looked into.
-pub fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
+pub(crate) fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
     Facts {
         tool: tool.to_owned(),
         subject: String::new(),
@@ -229,7 +234,7 @@ pub fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
 }
 
 /// A judgement that asks a person, for calls that could not be judged at all.
-pub fn asking(because: &str, policy: &Policy) -> Judgement {
+pub(crate) fn asking(because: &str, policy: &Policy) -> Judgement {
     let opinion = Opinion::confirm(Source::Coverage, Clearance::Firm, because);
     Judgement {
         verdict: opinion.verdict,

@@ -34,7 +34,7 @@ const UNREPORTED_MS: u64 = 10 * 1000;
 /// The calls of one session that may still be running.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct UnderWay {
+pub(crate) struct UnderWay {
     calls: VecDeque<Course>,
     /// The agent reports when calls end.
     reports: bool,
@@ -54,7 +54,7 @@ struct Left {
 
 /// What one call writes and runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Course {
+pub(crate) struct Course {
     id: String,
     writes: Vec<String>,
     runs: Vec<String>,
@@ -82,7 +82,7 @@ impl State for UnderWay {
 
 impl Course {
     /// The footprint of a call; `recipes` decide what runs in its project. `None` if it can't conflict with anything.
-    pub fn of(id: &str, facts: &Facts, recipes: impl FnOnce() -> Vec<String>) -> Option<Course> {
+    pub(crate) fn of(id: &str, facts: &Facts, recipes: impl FnOnce() -> Vec<String>) -> Option<Course> {
         let effects = &facts.effects;
         let mut runs = paths(effects, |effect| effect.operation == Operation::Execute || is_input(facts, effect));
         let left: Vec<String> = facts.left.iter().map(|run| run.file.clone()).collect();
@@ -98,7 +98,7 @@ impl Course {
 
     /// The footprint of a call the user is asked about: it runs later, but its writes may still interfere. An approved call
     /// already runs.
-    pub fn asked(id: &str, facts: &Facts, is_answered: bool) -> Option<Course> {
+    pub(crate) fn asked(id: &str, facts: &Facts, is_answered: bool) -> Option<Course> {
         let writes = paths(&facts.effects, changes);
         let (is_asked, is_background, stirs) = (!is_answered, facts.lingers, stirs(&facts.effects));
         let rest = Course { is_asked, is_background, stirs, ..Course::default() };
@@ -106,7 +106,7 @@ impl Course {
     }
 
     /// The agent itself starts the call in the background: all of it continues, whatever it writes.
-    pub fn started_apart(self, is_apart: bool) -> Course {
+    pub(crate) fn started_apart(self, is_apart: bool) -> Course {
         let stirs = self.stirs || (is_apart && !self.writes.is_empty());
         Course { stirs, ..self }
     }
@@ -138,7 +138,7 @@ impl Course {
 
 impl UnderWay {
     /// Starts a call, unless it conflicts with another: then returns the file in doubt.
-    pub fn begin(&mut self, call: Course, now_ms: u64) -> Option<String> {
+    pub(crate) fn begin(&mut self, call: Course, now_ms: u64) -> Option<String> {
         let reports = self.reports;
         self.calls.retain(|known| known.lasts(now_ms, reports) && known.id != call.id);
         self.calls.iter_mut().for_each(|known| known.settle(now_ms, reports));
@@ -150,7 +150,7 @@ impl UnderWay {
     }
 
     /// Notes a call that may start, whatever it conflicts with.
-    pub fn add(&mut self, call: Course, now_ms: u64) {
+    pub(crate) fn add(&mut self, call: Course, now_ms: u64) {
         self.calls.push_back(Course { since_ms: now_ms, ..call });
         while self.calls.len() > CALLS {
             self.calls.pop_front();
@@ -158,13 +158,13 @@ impl UnderWay {
     }
 
     /// The call was refused or not answered in time: it never runs.
-    pub fn withdraw(&mut self, id: &str) {
+    pub(crate) fn withdraw(&mut self, id: &str) {
         self.calls.retain(|call| call.id != id);
         self.left.retain(|left| left.id != id);
     }
 
     /// Notes what an approved call leaves running.
-    pub fn leave(&mut self, id: &str, runs: &[LeftRun], now_ms: u64) {
+    pub(crate) fn leave(&mut self, id: &str, runs: &[LeftRun], now_ms: u64) {
         self.left.retain(|left| left.id != id && left.lasts(now_ms));
         let new = runs.iter().map(|run| Left { id: id.to_owned(), since_ms: now_ms, run: run.clone() });
         self.left.extend(new);
@@ -174,24 +174,24 @@ impl UnderWay {
     }
 
     /// Background processes of earlier calls that may still be running.
-    pub fn left(&self, now_ms: u64) -> Vec<LeftRun> {
+    pub(crate) fn left(&self, now_ms: u64) -> Vec<LeftRun> {
         self.left.iter().filter(|left| left.lasts(now_ms)).map(|left| left.run.clone()).collect()
     }
 
     /// The user speaks to the agent again, so none of its questions is open: whatever was asked about has run or never will.
-    pub fn withdraw_asked(&mut self) {
+    pub(crate) fn withdraw_asked(&mut self) {
         self.calls.retain(|call| !call.is_asked);
     }
 
     /// A call that changes or runs something may still be running. A background server that is only known to write its output
     /// does not count.
-    pub fn is_busy(&self, now_ms: u64) -> bool {
+    pub(crate) fn is_busy(&self, now_ms: u64) -> bool {
         let is_at_work = |call: &&Course| !(call.is_asked || call.is_background && !call.stirs);
         self.calls.iter().filter(is_at_work).any(|call| call.lasts(now_ms, self.reports))
     }
 
     /// The files of a call to check when it ends, whoever approved it.
-    pub fn watch(&mut self, id: &str, paths: Vec<String>) {
+    pub(crate) fn watch(&mut self, id: &str, paths: Vec<String>) {
         // An approved call is judged a second time.
         self.watched.retain(|(known, _)| known != id);
         self.watched.push_back((id.to_owned(), paths));
@@ -201,7 +201,7 @@ impl UnderWay {
     }
 
     /// The agent reports the end of a call; returns its files to check.
-    pub fn end(&mut self, id: &str) -> Vec<String> {
+    pub(crate) fn end(&mut self, id: &str) -> Vec<String> {
         self.reports = true;
         self.calls.retain(|call| call.id != id || call.is_background);
         self.calls.iter_mut().filter(|call| call.id == id).for_each(|call| call.recipes.clear());

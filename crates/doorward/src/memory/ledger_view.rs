@@ -10,13 +10,13 @@ use crate::machine::record;
 
 /// A user's record, and where its parts are.
 #[derive(Debug)]
-pub struct Room {
+pub(crate) struct Room {
     pub places: Places,
     pub log: Log,
 }
 
 impl Room {
-    pub fn open(places: Places) -> Result<Room> {
+    pub(crate) fn open(places: Places) -> Result<Room> {
         let opened = Log::open(&record::directory(&places));
         let log = match opened {
             Err(error @ LogError::Missing { .. }) => {
@@ -28,7 +28,7 @@ impl Room {
     }
 
     /// The index, up to date.
-    pub fn index(&self) -> Result<Index> {
+    pub(crate) fn index(&self) -> Result<Index> {
         let mut index = Index::open(&record::index_file(&self.places))?;
         let fed = index.feed(&self.log)?;
         if fed.bad > 0 {
@@ -45,25 +45,25 @@ impl Room {
 
 /// The result of a verification.
 #[derive(Debug)]
-pub struct Verified {
+pub(crate) struct Verified {
     pub report: Report,
     /// How many checkpoints it was compared with.
     pub checkpoints: usize,
 }
 
 /// Verifies a user's record against the checkpoints stored next to it.
-pub fn verified(places: &Places) -> Result<Verified> {
+pub(crate) fn verified(places: &Places) -> Result<Verified> {
     let room = Room::open(places.clone())?;
     compare(&room, &kept(places)?, |_| {})
 }
 
 /// The checkpoints stored next to the record.
-pub fn kept(places: &Places) -> Result<Vec<Checkpoint>> {
+pub(crate) fn kept(places: &Places) -> Result<Vec<Checkpoint>> {
     Ok(Checkpoint::load_all(&record::checkpoints(places))?)
 }
 
 /// Compares the record with checkpoints.
-pub fn compare(room: &Room, kept: &[Checkpoint], progress: impl FnMut(Progress)) -> Result<Verified> {
+pub(crate) fn compare(room: &Room, kept: &[Checkpoint], progress: impl FnMut(Progress)) -> Result<Verified> {
     let anchors = Anchors { checkpoints: kept, key: own_key(&room.places)? };
     let report = room.log.verify(anchors, progress)?;
     Ok(Verified { report, checkpoints: kept.len() })

@@ -1,17 +1,17 @@
 //! What doorward remembers from call to call: sessions, questions and grants, snapshots, calls in flight.
 
-pub mod alerts;
-pub mod arrivals;
-pub mod call_ids;
-pub mod decisions;
-pub mod digest;
-pub mod evaluation;
-pub mod grants;
-pub mod in_flight;
-pub mod ledger_view;
-pub mod notices;
-pub mod rollout_evidence;
-pub mod session;
-pub mod snapshots;
-pub mod wording;
-pub mod world;
+pub(crate) mod alerts;
+pub(crate) mod arrivals;
+pub(crate) mod call_ids;
+pub(crate) mod decisions;
+pub(crate) mod digest;
+pub(crate) mod evaluation;
+pub(crate) mod grants;
+pub(crate) mod in_flight;
+pub(crate) mod ledger_view;
+pub(crate) mod notices;
+pub(crate) mod rollout_evidence;
+pub(crate) mod session;
+pub(crate) mod snapshots;
+pub(crate) mod wording;
+pub(crate) mod world;

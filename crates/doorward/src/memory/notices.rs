@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// When the last notification was sent, and which notifiers have failed since.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Told {
+pub(crate) struct Told {
     pub told_ms: u64,
     pub failing: Vec<String>,
 }
@@ -20,7 +20,7 @@ impl State for Told {
 /// Which open alerts were delivered, and when the record was last verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Pushed {
+pub(crate) struct Pushed {
     pub alerts: BTreeMap<String, Delivery>,
     pub verified_ms: u64,
     pub verifying_ms: u64,
@@ -33,7 +33,7 @@ impl State for Pushed {
 /// The delivery state of one alert.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Delivery {
+pub(crate) struct Delivery {
     pub kind: String,
     /// The notifiers that delivered it.
     pub told: Vec<String>,

@@ -2,7 +2,7 @@
 
 use crate::policy::rollout::assign::STAGE;
 use crate::policy::rollout::assign::THRESHOLDS;
-pub use crate::policy::rollout::assign::rule_key;
+pub(crate) use crate::policy::rollout::assign::rule_key;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -17,7 +17,7 @@ use crate::policy::rollout::trial::Arm;
 
 /// One decision and its outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Seen {
+pub(crate) struct Seen {
     pub time_ms: u64,
     pub agent: String,
     pub session: SessionId,
@@ -48,14 +48,14 @@ pub struct Seen {
 
 /// What the user wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub(crate) enum Answer {
     LetRun,
     Refused,
 }
 
 /// The user's answer, compared with what `auto` would have said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Held {
+pub(crate) enum Held {
     /// A yes to what `auto` would have approved.
     Agreement,
     /// A yes to what `auto` would have asked about or blocked.
@@ -66,7 +66,7 @@ pub enum Held {
 
 impl Seen {
     /// The set of thresholds it was judged by, if one was on trial.
-    pub fn arm(&self) -> Option<Arm> {
+    pub(crate) fn arm(&self) -> Option<Arm> {
         match self.placed.get(THRESHOLDS)?.split(':').next()? {
             "a" => Some(Arm::A),
             "b" => Some(Arm::B),
@@ -75,7 +75,7 @@ impl Seen {
     }
 
     /// It counts for the rollout: the session was on the new side.
-    pub fn is_for(&self, subject: &Subject) -> bool {
+    pub(crate) fn is_for(&self, subject: &Subject) -> bool {
         match subject {
             Subject::Agent(name) => {
                 self.agent == *name && self.mode == Some(Mode::Auto) && self.placed.contains_key(STAGE)
@@ -88,7 +88,7 @@ impl Seen {
     }
 
     /// The answer, compared with what `auto` would have said; `None` if there is none, or both would have stopped it.
-    pub fn held(&self) -> Option<Held> {
+    pub(crate) fn held(&self) -> Option<Held> {
         match (self.would, self.answer) {
             (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(Held::Disagreement),
             (Verdict::AutoApprove, Some(Answer::LetRun)) => Some(Held::Agreement),
@@ -99,7 +99,7 @@ impl Seen {
     }
 
     /// Whether the judgement and the user agreed; `None` if unknown. A question is not a judgement.
-    pub fn agrees(&self) -> Option<bool> {
+    pub(crate) fn agrees(&self) -> Option<bool> {
         match (self.would, self.answer) {
             (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(false),
             (Verdict::AutoApprove, Some(Answer::LetRun)) | (Verdict::Block, Some(Answer::Refused)) => Some(true),
@@ -110,7 +110,7 @@ impl Seen {
 }
 
 /// Everything from a log entry on. If a mode asks about everything, the facts are judged again as in `auto`.
-pub fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<Seen>> {
+pub(crate) fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<Seen>> {
     let mut found = Reading { policy, seen: Vec::new(), by_id: BTreeMap::new() };
     for record in log.records_from(from)? {
         let record = match record {
@@ -138,7 +138,7 @@ pub fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<Seen>> {
 }
 
 /// The first entry at or after a point in time.
-pub fn first_since(room: &Room, since_ms: u64) -> Result<u64> {
+pub(crate) fn first_since(room: &Room, since_ms: u64) -> Result<u64> {
     let filter = Filter { since_ms: Some(since_ms), oldest_first: true, limit: Some(1), ..Filter::default() };
     let first = room.index()?.list(&filter)?.first().map(|row| row.sequence);
     // Nothing is that recent: the next entry will be.

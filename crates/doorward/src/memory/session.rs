@@ -31,11 +31,11 @@ use crate::memory::in_flight::UnderWay;
 const SLACK_MS: u64 = 20;
 
 /// The session of `setup`'s trial call, which no one should answer.
-pub const TRIAL: &str = "doorward-setup";
+pub(crate) const TRIAL: &str = "doorward-setup";
 
 /// One session of an agent.
 #[derive(Debug)]
-pub struct Session {
+pub(crate) struct Session {
     id: String,
     /// Why no state can be read at all, if so.
     states: Result<States, String>,
@@ -65,7 +65,7 @@ enum Found {
 }
 
 impl Session {
-    pub fn of(places: &Places, id: &str) -> Session {
+    pub(crate) fn of(places: &Places, id: &str) -> Session {
         let states = key(&places.state()).map(|key| States::at(&places.state().join("sessions"), key));
         Session { states, ..Session::without_states(places, id) }
     }
@@ -85,7 +85,7 @@ impl Session {
     }
 
     /// The session, read-only: nothing is created, and only reading methods may be called.
-    pub fn looked_at(places: &Places, id: &str) -> Session {
+    pub(crate) fn looked_at(places: &Places, id: &str) -> Session {
         let path = places.state().join("state.key");
         let key = match StateKey::load(&path) {
             Err(_) if path.symlink_metadata().is_err() => Ok(StateKey::passing()),
@@ -95,22 +95,22 @@ impl Session {
         Session { states, ..Session::without_states(places, id) }
     }
 
-    pub fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
     /// When it started; `None` if it starts now.
-    pub fn began_ms(&self) -> Option<u64> {
+    pub(crate) fn began_ms(&self) -> Option<u64> {
         Some(self.known().state.began_ms).filter(|began| *began > 0)
     }
 
     /// Takes the alerts triggered since the last time; they are recorded after the decision.
-    pub fn take_alerts(&self) -> Vec<AlertBody> {
+    pub(crate) fn take_alerts(&self) -> Vec<AlertBody> {
         self.alerts.take()
     }
 
     /// What happened before.
-    pub fn history(&self) -> History {
+    pub(crate) fn history(&self) -> History {
         let Known { state, found } = self.known();
         let (reads_last_minute, reads_last_seconds) = state.reads(self.limit, self.now_ms);
         History {
@@ -132,19 +132,19 @@ impl Session {
     }
 
     /// The override rate of a pattern, for the record; `None` if no override is known. Damaged state says nothing.
-    pub fn observed_overrides(&self, pattern: &str) -> Option<f64> {
+    pub(crate) fn observed_overrides(&self, pattern: &str) -> Option<f64> {
         let (overridden, decided) = self.month(pattern)?;
         // Counts of an older version lack approvals, so there may seem to be more overrides than decisions.
         (overridden > 0).then(|| overridden as f64 / decided.max(overridden) as f64)
     }
 
     /// Overrides and decisions of a pattern in 30 days; `None` if nothing is known.
-    pub fn month(&self, pattern: &str) -> Option<(u64, u64)> {
+    pub(crate) fn month(&self, pattern: &str) -> Option<(u64, u64)> {
         Some(self.pattern(pattern)?.month(self.now_ms))
     }
 
     /// Overrides of a pattern in the last days.
-    pub fn overrides(&self, pattern: &str, days: u64) -> u64 {
+    pub(crate) fn overrides(&self, pattern: &str, days: u64) -> u64 {
         self.pattern(pattern).map(|state| state.overrides(self.now_ms, days)).unwrap_or_default()
     }
 
@@ -153,7 +153,7 @@ impl Session {
     }
 
     /// The file was created by this session and is still that file.
-    pub fn created(&self, path: &str, metadata: &Metadata) -> bool {
+    pub(crate) fn created(&self, path: &str, metadata: &Metadata) -> bool {
         let began = self.known().state.began_ms;
         let born = metadata.created().or_else(|_| metadata.modified()).map(milliseconds).unwrap_or_default();
         // Most files are older than the session, so there is nothing to read.
@@ -168,7 +168,7 @@ impl Session {
     }
 
     /// Notes a judged call. This comes before the record: if that fails, the session is left riskier, not safer.
-    pub fn note(&self, id: &str, decided: &Decided) -> Result<()> {
+    pub(crate) fn note(&self, id: &str, decided: &Decided) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         let Known { state, found } = self.known();
         if let Found::Again(_) = found {
@@ -192,12 +192,12 @@ impl Session {
     }
 
     /// The current content of files, as recorded.
-    pub fn seen(&self, paths: &[String]) -> Seen {
+    pub(crate) fn seen(&self, paths: &[String]) -> Seen {
         self.states.as_ref().map(|states| file_digests::of(paths, states.key())).unwrap_or_default()
     }
 
     /// A name for a call whose agent gives it none, kept until it ends.
-    pub fn name(&self, likeness: &str) -> String {
+    pub(crate) fn name(&self, likeness: &str) -> String {
         // The name starts with the fingerprint, so that transcripts can be compared with the record.
         let start = likeness.get(..crate::memory::call_ids::LIKENESS).unwrap_or_default();
         let id = format!("{start}-{}", crate::memory::call_ids::own_name());
@@ -209,12 +209,12 @@ impl Session {
     }
 
     /// The name of the last identical call that has not ended.
-    pub fn named(&self, likeness: &str) -> Option<String> {
+    pub(crate) fn named(&self, likeness: &str) -> Option<String> {
         self.states.as_ref().ok()?.update(&self.id, |names: &mut Names| names.take(likeness)).ok().flatten()
     }
 
     /// Notes a session that starts or is resumed.
-    pub fn begin(&self) -> Result<()> {
+    pub(crate) fn begin(&self) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         // Doubtful state is left alone: doorward asks about the next call.
         if self.known().found == Found::New {
@@ -224,7 +224,7 @@ impl Session {
     }
 
     /// Notes a call that ran; returns whether the user had to be asked first, and so said yes.
-    pub fn ran(&self, id: &str) -> bool {
+    pub(crate) fn ran(&self, id: &str) -> bool {
         // The next call finds and handles unreadable state.
         let Ok(states) = &self.states else { return false };
         if !matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) {
@@ -240,7 +240,7 @@ impl Session {
     }
 
     /// The user answered a question about a call, so the fact that it runs says nothing more.
-    pub fn answered(&self, id: &str) {
+    pub(crate) fn answered(&self, id: &str) {
         if let Ok(states) = &self.states {
             // If this fails, the open question counts as one more answer; this one is recorded anyway.
             let _ = states.update(&self.id, |state: &mut SessionState| state.close(id));
@@ -248,7 +248,7 @@ impl Session {
     }
 
     /// The calls that were asked about and had not run when the session ended.
-    pub fn unanswered(&self) -> Vec<String> {
+    pub(crate) fn unanswered(&self) -> Vec<String> {
         match &self.states {
             Ok(states) if matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) => {
                 states.update(&self.id, SessionState::close_all).unwrap_or_default()
@@ -258,12 +258,12 @@ impl Session {
     }
 
     /// The user's latest message, if stored.
-    pub fn spoken(&self) -> Option<SpokenState> {
+    pub(crate) fn spoken(&self) -> Option<SpokenState> {
         self.states.as_ref().ok()?.find(&self.id).ok().flatten()
     }
 
     /// Stores the user's latest message. If that fails, older ones must not stay in its place.
-    pub fn keep_spoken(&self, spoken: &SpokenState) -> Result<()> {
+    pub(crate) fn keep_spoken(&self, spoken: &SpokenState) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         states.replace(&self.id, spoken).map_err(|error| {
             states.forget::<SpokenState>(&self.id);
@@ -272,7 +272,7 @@ impl Session {
     }
 
     /// Stores boundaries the user stated, for the rest of the session.
-    pub fn bind(&self, limits: &[String]) -> Result<()> {
+    pub(crate) fn bind(&self, limits: &[String]) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         match self.known().found {
             Found::Kept | Found::New => {
@@ -285,12 +285,12 @@ impl Session {
     }
 
     /// There are denials that count towards the limit.
-    pub fn has_denials(&self) -> bool {
+    pub(crate) fn has_denials(&self) -> bool {
         self.known().state.denials() > 0
     }
 
     /// Resets the counters; everything else stays.
-    pub fn reset(&self) -> Result<()> {
+    pub(crate) fn reset(&self) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         Ok(states.update(&self.id, SessionState::reset)?)
     }
@@ -435,7 +435,7 @@ impl Session {
 }
 
 /// What a call leaves behind for the rest of the session, as recorded.
-pub fn leaves(decided: &Decided) -> Vec<String> {
+pub(crate) fn leaves(decided: &Decided) -> Vec<String> {
     if !decided.may_run() {
         return Vec::new();
     }

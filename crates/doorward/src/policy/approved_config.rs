@@ -20,12 +20,12 @@ use crate::policy::from_history::FromHistory;
 use crate::policy::load::{Covered, Loaded};
 
 /// The name of the user's own file among the sources.
-pub const USER: &str = "user";
+pub(crate) const USER: &str = "user";
 
 /// What the user accepted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Accepted {
+pub(crate) struct Accepted {
     /// By the name of the source; a file that is not here may only tighten.
     files: BTreeMap<String, Config>,
     /// The hash of the user's program files.
@@ -45,7 +45,7 @@ pub struct Accepted {
 
 /// The built-in values of a build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BuiltIn {
+pub(crate) struct BuiltIn {
     pub program: String,
     pub knowledge: String,
     thresholds: Numbers,
@@ -53,7 +53,7 @@ pub struct BuiltIn {
 
 impl BuiltIn {
     /// This build's built-in values.
-    pub fn here() -> BuiltIn {
+    pub(crate) fn here() -> BuiltIn {
         BuiltIn {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             knowledge: Policy::KNOWLEDGE.to_owned(),
@@ -68,7 +68,7 @@ impl State for Accepted {
 
 impl Accepted {
     /// What has been accepted so far, if anything.
-    pub fn load(places: &Places) -> Result<Accepted, String> {
+    pub(crate) fn load(places: &Places) -> Result<Accepted, String> {
         if !directory(places).exists() {
             return Ok(Accepted::default());
         }
@@ -77,7 +77,7 @@ impl Accepted {
     }
 
     /// What a source says, without anything unaccepted.
-    pub fn covered(&self, source: &str, said: Config) -> Config {
+    pub(crate) fn covered(&self, source: &str, said: Config) -> Config {
         match self.files.get(source) {
             Some(accepted) => said.no_laxer_than(accepted),
             None => said.no_laxer_than(&Config::default()),
@@ -85,28 +85,28 @@ impl Accepted {
     }
 
     /// The effective part of a source is stricter than the stored copy.
-    pub fn lacks(&self, source: &str, counts: &Config) -> bool {
+    pub(crate) fn lacks(&self, source: &str, counts: &Config) -> bool {
         let kept = self.files.get(source).cloned().unwrap_or_default();
         *counts != kept.clone().no_laxer_than(&kept)
     }
 
     /// There is a stored copy of this source.
-    pub fn knows(&self, source: &str) -> bool {
+    pub(crate) fn knows(&self, source: &str) -> bool {
         self.files.contains_key(source)
     }
 
     /// These program files were accepted; having none needs no acceptance.
-    pub fn covers_programs(&self, packed: &[u8]) -> bool {
+    pub(crate) fn covers_programs(&self, packed: &[u8]) -> bool {
         packed.is_empty() || self.programs.as_deref() == Some(hash(packed).as_str())
     }
 
     /// When the user last accepted something.
-    pub fn at(&self) -> Option<SystemTime> {
+    pub(crate) fn at(&self) -> Option<SystemTime> {
         self.at_ms.map(|at| UNIX_EPOCH + Duration::from_millis(at))
     }
 
     /// The built-in thresholds, none laxer than those of the accepted build.
-    pub fn thresholds(&self) -> Thresholds {
+    pub(crate) fn thresholds(&self) -> Thresholds {
         let here = Thresholds::default();
         match &self.built_in {
             Some(built_in) => stricter(here, built_in.thresholds.over(here)),
@@ -115,17 +115,17 @@ impl Accepted {
     }
 
     /// The accepted build, if this is another one.
-    pub fn upgraded_from(&self) -> Option<&BuiltIn> {
+    pub(crate) fn upgraded_from(&self) -> Option<&BuiltIn> {
         self.built_in.as_ref().filter(|built_in| built_in.knowledge != Policy::KNOWLEDGE)
     }
 
     /// No threshold of the accepted build is stricter than one of this build.
-    pub fn keeps_no_thresholds(&self) -> bool {
+    pub(crate) fn keeps_no_thresholds(&self) -> bool {
         self.thresholds() == Thresholds::default()
     }
 
     /// The version of the ruleset.
-    pub fn ruleset(&self) -> [u32; 3] {
+    pub(crate) fn ruleset(&self) -> [u32; 3] {
         self.ruleset.unwrap_or([1, 0, 0])
     }
 
@@ -136,7 +136,7 @@ impl Accepted {
 }
 
 /// Stores what the files tightened since; the hook does this, and it never loosens anything.
-pub fn keep_tightened(places: &Places, loaded: &Loaded) -> Result<(), String> {
+pub(crate) fn keep_tightened(places: &Places, loaded: &Loaded) -> Result<(), String> {
     let kept = |(source, covered): (&str, &Covered)| (source.to_owned(), covered.config.clone());
     let tightened: BTreeMap<String, Config> =
         loaded.covered().filter(|(_, covered)| covered.is_new).map(kept).collect();
@@ -147,7 +147,7 @@ pub fn keep_tightened(places: &Places, loaded: &Loaded) -> Result<(), String> {
 }
 
 /// Accepts the files as they were read. INVARIANT: the record is durable before anything is loosened.
-pub fn accept(places: &Places, loaded: &Loaded, ledger: &mut dyn Recorder) -> Result<()> {
+pub(crate) fn accept(places: &Places, loaded: &Loaded, ledger: &mut dyn Recorder) -> Result<()> {
     let before = Accepted::load(places).unwrap_or_default();
     let files: BTreeMap<String, Config> = loaded.own_files().map(|(name, said)| (name.to_owned(), said)).collect();
     let programs = Some(loaded.written_programs()).filter(|packed| !packed.is_empty()).map(hash);
@@ -170,7 +170,7 @@ pub fn accept(places: &Places, loaded: &Loaded, ledger: &mut dyn Recorder) -> Re
 }
 
 /// Accepts an agent's mode, whatever else the file says. The caller records it first.
-pub fn accept_mode(places: &Places, agent: &str, choice: &Agent, directories: &[String]) -> Result<()> {
+pub(crate) fn accept_mode(places: &Places, agent: &str, choice: &Agent, directories: &[String]) -> Result<()> {
     let change = |accepted: &mut Accepted| {
         let file = accepted.files.entry(USER.to_owned()).or_default();
         // Changing the mode does not decide who answers questions.
@@ -188,7 +188,7 @@ pub fn accept_mode(places: &Places, agent: &str, choice: &Agent, directories: &[
 }
 
 /// Accepts a change in one of the user's files, whatever the rest says. The caller records it first.
-pub fn accept_in(places: &Places, source: &str, change: impl FnOnce(&mut Config)) -> Result<()> {
+pub(crate) fn accept_in(places: &Places, source: &str, change: impl FnOnce(&mut Config)) -> Result<()> {
     let change = |accepted: &mut Accepted| {
         change(accepted.files.entry(source.to_owned()).or_default());
         accepted.at_ms = Some(now_ms());
@@ -197,23 +197,23 @@ pub fn accept_in(places: &Places, source: &str, change: impl FnOnce(&mut Config)
 }
 
 /// Increments the version of the ruleset. The caller records it first.
-pub fn set_ruleset(places: &Places, version: [u32; 3]) -> Result<()> {
+pub(crate) fn set_ruleset(places: &Places, version: [u32; 3]) -> Result<()> {
     update(places, |accepted| accepted.ruleset = Some(version)).map_err(anyhow::Error::msg)
 }
 
 /// Changes the accepted offers. The caller records it first.
-pub fn change_history(places: &Places, change: impl FnOnce(&mut FromHistory)) -> Result<()> {
+pub(crate) fn change_history(places: &Places, change: impl FnOnce(&mut FromHistory)) -> Result<()> {
     update(places, |accepted| change(&mut accepted.history)).map_err(anyhow::Error::msg)
 }
 
 /// Accepts this build's built-in values. The caller records it first.
-pub fn accept_build(places: &Places) -> Result<()> {
+pub(crate) fn accept_build(places: &Places) -> Result<()> {
     update(places, |accepted| accepted.built_in = Some(BuiltIn::here())).map_err(anyhow::Error::msg)
 }
 
 /// Pretends that another build with this confidence was accepted.
 #[cfg(test)]
-pub fn pretend_build(places: &Places, program: &str, confidence: f64) {
+pub(crate) fn pretend_build(places: &Places, program: &str, confidence: f64) {
     let change = |accepted: &mut Accepted| {
         let thresholds = Numbers { confidence: Some(confidence), ..Thresholds::default().into() };
         accepted.built_in = Some(BuiltIn { program: program.to_owned(), knowledge: "another".to_owned(), thresholds });

@@ -18,10 +18,10 @@ use crate::policy::approved_config::{self, Accepted};
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// How long an accepted offer applies.
-pub const LASTS_MS: u64 = 90 * DAY_MS;
+pub(crate) const LASTS_MS: u64 = 90 * DAY_MS;
 
 /// How long a declined offer is not made again.
-pub const DECLINED_MS: u64 = 30 * DAY_MS;
+pub(crate) const DECLINED_MS: u64 = 30 * DAY_MS;
 
 /// More than anyone reads through.
 const MOST: usize = 256;
@@ -29,7 +29,7 @@ const MOST: usize = 256;
 /// One accepted offer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Item {
+pub(crate) struct Item {
     pub id: String,
     /// What "similar" means for the calls.
     pub pattern: PatternId,
@@ -47,7 +47,7 @@ pub struct Item {
 /// Which calls, bound to everything known about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Calls {
+pub(crate) struct Calls {
     pub tool: String,
     pub texts: Vec<String>,
     pub kinds: Vec<String>,
@@ -57,7 +57,7 @@ pub struct Calls {
 /// All accepted and declined offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct FromHistory {
+pub(crate) struct FromHistory {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     items: Vec<Item>,
     /// When offers were declined, by id.
@@ -66,7 +66,7 @@ pub struct FromHistory {
 }
 
 impl Item {
-    pub fn is_current(&self, now_ms: u64) -> bool {
+    pub(crate) fn is_current(&self, now_ms: u64) -> bool {
         // Setting the clock back must not make it last longer.
         now_ms.abs_diff(self.at_ms) < LASTS_MS
     }
@@ -76,12 +76,12 @@ impl Item {
         is_here && self.is_current(now_ms)
     }
 
-    pub fn on(&self) -> String {
+    pub(crate) fn on(&self) -> String {
         moment(self.at_ms).chars().take(10).collect()
     }
 
     /// The rule for the engine, if there is one.
-    pub fn rule(&self) -> Option<AcceptedCall> {
+    pub(crate) fn rule(&self) -> Option<AcceptedCall> {
         let (calls, project) = (self.calls.clone()?, self.project.clone()?);
         let Calls { tool, texts, kinds, questions } = calls;
         let because = format!(
@@ -94,7 +94,7 @@ impl Item {
     }
 
     /// What applies, in words.
-    pub fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         let place = self.project.as_deref().map(|project| format!(" in {project}")).unwrap_or_default();
         match &self.calls {
             Some(calls) => {
@@ -107,59 +107,59 @@ impl Item {
 }
 
 impl FromHistory {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty() && self.declined.is_empty()
     }
 
-    pub fn items(&self) -> &[Item] {
+    pub(crate) fn items(&self) -> &[Item] {
         &self.items
     }
 
     /// The same with one more. An earlier acceptance under the same id keeps its texts and questions.
     #[must_use]
-    pub fn with(mut self, item: Item) -> FromHistory {
+    pub(crate) fn with(mut self, item: Item) -> FromHistory {
         self.items.retain(|known| known.id != item.id || known.calls != item.calls);
         self.items.push(item);
         self
     }
 
     /// The rules that apply in a project.
-    pub fn rules_in(&self, project: Option<&str>, now_ms: u64) -> Vec<AcceptedCall> {
+    pub(crate) fn rules_in(&self, project: Option<&str>, now_ms: u64) -> Vec<AcceptedCall> {
         self.items.iter().filter(|item| item.counts_in(project, now_ms)).filter_map(Item::rule).collect()
     }
 
     /// The user accepted that this pattern's history counts in a project.
-    pub fn weighs(&self, pattern: &str, project: Option<&str>, now_ms: u64) -> Option<&Item> {
+    pub(crate) fn weighs(&self, pattern: &str, project: Option<&str>, now_ms: u64) -> Option<&Item> {
         self.items
             .iter()
             .find(|item| item.calls.is_none() && item.pattern == pattern && item.counts_in(project, now_ms))
     }
 
-    pub fn is_declined(&self, id: &str, now_ms: u64) -> bool {
+    pub(crate) fn is_declined(&self, id: &str, now_ms: u64) -> bool {
         self.declined.get(id).is_some_and(|at| now_ms.abs_diff(*at) < DECLINED_MS)
     }
 
     /// When the user last answered an offer.
-    pub fn last_ms(&self, id: &str) -> Option<u64> {
+    pub(crate) fn last_ms(&self, id: &str) -> Option<u64> {
         let accepted = self.items.iter().filter(|item| item.id == id).map(|item| item.at_ms);
         accepted.chain(self.declined.get(id).copied()).max()
     }
 }
 
 /// The note about an accepted pattern, from its counts of 30 days.
-pub fn weighed(item: &Item, (let_run, decisions): (u64, u64)) -> Option<AcceptedHistory> {
+pub(crate) fn weighed(item: &Item, (let_run, decisions): (u64, u64)) -> Option<AcceptedHistory> {
     let number = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
     (let_run > 0).then(|| AcceptedHistory { let_run: number(let_run), decisions: number(decisions), on: item.on() })
 }
 
 /// The name of an offer: what it is about, and where.
-pub fn id_of(pattern: &str, project: Option<&str>) -> String {
+pub(crate) fn id_of(pattern: &str, project: Option<&str>) -> String {
     let about = format!("{pattern}\n{}", project.unwrap_or_default());
     Hash::of(about.as_bytes()).to_string().chars().take(8).collect()
 }
 
 /// Applies it. INVARIANT: the record is durable before anything is loosened.
-pub fn accept(places: &Places, mut item: Item, ledger: &mut dyn Recorder) -> Result<()> {
+pub(crate) fn accept(places: &Places, mut item: Item, ledger: &mut dyn Recorder) -> Result<()> {
     let kept = Accepted::load(places).map_err(anyhow::Error::msg)?;
     if kept.history.items.len() >= MOST {
         bail!("at most {MOST} offers can be accepted; withdraw some first (`doorward rules accepted` lists them)");
@@ -172,7 +172,7 @@ pub fn accept(places: &Places, mut item: Item, ledger: &mut dyn Recorder) -> Res
 }
 
 /// Remembers that the user declined an offer.
-pub fn decline(places: &Places, item: &Item, ledger: &mut dyn Recorder) -> Result<()> {
+pub(crate) fn decline(places: &Places, item: &Item, ledger: &mut dyn Recorder) -> Result<()> {
     said(ledger, "declined", item)?;
     let now_ms = now_ms();
     approved_config::change_history(places, |history| {
@@ -185,7 +185,7 @@ pub fn decline(places: &Places, item: &Item, ledger: &mut dyn Recorder) -> Resul
 }
 
 /// Withdraws an accepted offer; returns what no longer applies.
-pub fn withdraw(places: &Places, id: &str, ledger: &mut dyn Recorder) -> Result<Vec<Item>> {
+pub(crate) fn withdraw(places: &Places, id: &str, ledger: &mut dyn Recorder) -> Result<Vec<Item>> {
     let gone = end(places, "taken back", ledger, |item| item.id == id)?;
     if gone.is_empty() {
         bail!("no accepted offer has the id `{id}`; `doorward rules accepted` lists them");
@@ -194,13 +194,18 @@ pub fn withdraw(places: &Places, id: &str, ledger: &mut dyn Recorder) -> Result<
 }
 
 /// Ends what has expired, so that the record says so.
-pub fn sweep(places: &Places, ledger: &mut dyn Recorder) -> Result<()> {
+pub(crate) fn sweep(places: &Places, ledger: &mut dyn Recorder) -> Result<()> {
     let now_ms = now_ms();
     end(places, "lapsed after 90 days", ledger, |item| !item.is_current(now_ms)).map(drop)
 }
 
 /// A call was reverted or flagged: accepted offers for similar calls end.
-pub fn regretted(places: &Places, pattern: &str, project: Option<&str>, ledger: &mut dyn Recorder) -> Result<()> {
+pub(crate) fn regretted(
+    places: &Places,
+    pattern: &str,
+    project: Option<&str>,
+    ledger: &mut dyn Recorder,
+) -> Result<()> {
     let is_about = |item: &Item| {
         let is_here = item.project.is_none() || item.project.as_deref() == project;
         let is_kind = |calls: &Calls| calls.kinds.iter().any(|kind| kind == pattern);

@@ -17,13 +17,13 @@ use crate::policy::trust::Trust;
 use crate::policy::user_files::{self, Own};
 
 /// The administrator's settings for the whole machine.
-pub const MANAGED: &str = "/etc/doorward/config.toml";
+pub(crate) const MANAGED: &str = "/etc/doorward/config.toml";
 
 /// The configuration file a repository may contain.
 const PROJECT: &str = ".doorward.toml";
 
 /// The name of the accepted thresholds among the sources.
-pub const THRESHOLDS: &str = "thresholds";
+pub(crate) const THRESHOLDS: &str = "thresholds";
 
 /// The name of Pi's settings for all projects among the sources.
 const PI_GLOBAL: &str = "Pi, global";
@@ -36,7 +36,7 @@ const PI_INLINE: &str = "PI_AUTOMODE_SETTINGS_JSON";
 
 /// One source of configuration.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Source {
+pub(crate) struct Source {
     pub name: &'static str,
     /// The file, or the variable.
     pub place: String,
@@ -51,7 +51,7 @@ pub struct Source {
 
 impl Source {
     /// What it may say, given its rights.
-    pub fn config(&self) -> Config {
+    pub(crate) fn config(&self) -> Config {
         match self.rights {
             Rights::Full => self.said.clone(),
             Rights::TightenOnly => self.said.clone().tightening_only(),
@@ -59,14 +59,14 @@ impl Source {
     }
 
     /// Notes for the user.
-    pub fn notes(&self) -> Vec<Note> {
+    pub(crate) fn notes(&self) -> Vec<Note> {
         self.noticed.iter().cloned().chain(notes(&self.said, self.rights)).collect()
     }
 }
 
 /// One of the user's files, limited to what was accepted.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Covered {
+pub(crate) struct Covered {
     /// The effective part of it.
     pub config: Config,
     /// It is stricter than the stored copy.
@@ -75,7 +75,7 @@ pub struct Covered {
 
 /// The effective configuration, and its problems.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Loaded {
+pub(crate) struct Loaded {
     pub config: Config,
     pub trust: Trust,
     /// What the files of the user and the administrator say.
@@ -105,7 +105,7 @@ pub struct Loaded {
 
 /// What is read instead of the user's own files, to see what it would change.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Instead {
+pub(crate) struct Instead {
     pub config: Option<Config>,
     pub thresholds: Option<Numbers>,
     pub own: Option<Own>,
@@ -115,7 +115,7 @@ pub struct Instead {
 
 impl Loaded {
     /// The mode of an agent; if anything is unreadable, no agent is trusted.
-    pub fn mode(&self, agent: &str) -> Mode {
+    pub(crate) fn mode(&self, agent: &str) -> Mode {
         if !self.problems.is_empty() {
             return Mode::ConfirmAll;
         }
@@ -128,7 +128,7 @@ impl Loaded {
     }
 
     /// The rollout stage of an agent, in words.
-    pub fn stage(&self, agent: &str) -> Option<String> {
+    pub(crate) fn stage(&self, agent: &str) -> Option<String> {
         let step = self.rollout.as_ref()?.agents.get(agent).filter(|_| self.config.is_staged(agent))?.now();
         Some(match step.stage {
             Stage::Canary => format!("rollout: {} of sessions in `auto`", step.share),
@@ -137,7 +137,7 @@ impl Loaded {
     }
 
     /// Gives a session its part of the rollouts.
-    pub fn assign(&mut self, agent: &str, (session, began_ms): (&str, Option<u64>)) {
+    pub(crate) fn assign(&mut self, agent: &str, (session, began_ms): (&str, Option<u64>)) {
         if self.rollout.is_some() {
             self.assigned = self.assigned_to(agent, session, began_ms);
         }
@@ -150,7 +150,7 @@ impl Loaded {
     }
 
     /// Prints the problems to standard error, for commands typed by the user.
-    pub fn tell_problems(&self) {
+    pub(crate) fn tell_problems(&self) {
         let mut out = anstream::stderr().lock();
         for problem in &self.problems {
             let problem = crate::machine::visible(problem);
@@ -160,7 +160,7 @@ impl Loaded {
     }
 
     /// The policy that follows from the configuration and the user's own rules.
-    pub fn policy(&self, mode: Mode) -> Result<Policy, String> {
+    pub(crate) fn policy(&self, mode: Mode) -> Result<Policy, String> {
         let mut policy = self.config.policy(mode)?;
         policy.thresholds = self.config.thresholds.over(self.accepted.thresholds());
         if !self.own.rules.is_empty() {
@@ -207,23 +207,23 @@ impl Loaded {
     }
 
     /// The user's own files, limited to what was accepted.
-    pub fn covered(&self) -> impl Iterator<Item = (&str, &Covered)> {
+    pub(crate) fn covered(&self) -> impl Iterator<Item = (&str, &Covered)> {
         self.covered.iter().map(|(name, covered)| (*name, covered))
     }
 
     /// The user's own files as they are written.
-    pub fn own_files(&self) -> impl Iterator<Item = (&str, Config)> {
+    pub(crate) fn own_files(&self) -> impl Iterator<Item = (&str, Config)> {
         let is_own = |source: &&Source| source.is_there && matches!(source.name, USER | PI_GLOBAL | THRESHOLDS);
         self.sources.iter().filter(is_own).map(|source| (source.name, source.config()))
     }
 
     /// The user's program files as they are, accepted or not.
-    pub fn written_programs(&self) -> &'static [u8] {
+    pub(crate) fn written_programs(&self) -> &'static [u8] {
         self.written_programs
     }
 
     /// What has no effect because it is not accepted, in sentences.
-    pub fn unaccepted_sentences(&self) -> Vec<String> {
+    pub(crate) fn unaccepted_sentences(&self) -> Vec<String> {
         let sentence = |(place, keys): &(String, Vec<&str>)| {
             format!(
                 "`{place}` loosens {}, which has no effect until you accept it with `doorward reload`",
@@ -268,30 +268,30 @@ impl Loaded {
     }
 
     /// What the files of the user and the administrator say, or may still say in this session.
-    pub fn files(&self) -> &Config {
+    pub(crate) fn files(&self) -> &Config {
         &self.files
     }
 
     /// Removes anything laxer than `held`.
-    pub fn hold(&mut self, held: &Config) {
+    pub(crate) fn hold(&mut self, held: &Config) {
         self.files = std::mem::take(&mut self.files).no_laxer_than(held);
         self.compose();
     }
 
     /// Something can't be trusted: be strict, and ask about every call.
-    pub fn distrust(&mut self, problem: String) {
+    pub(crate) fn distrust(&mut self, problem: String) {
         self.problems.push(problem);
         self.compose();
     }
 }
 
 /// Reads all sources for work in a project.
-pub fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
+pub(crate) fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
     load_instead(places, project, agent, &Instead::default())
 }
 
 /// Reads all sources for work in a project, with replacements for some of the user's.
-pub fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead: &Instead) -> Loaded {
+pub(crate) fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead: &Instead) -> Loaded {
     let mut reader = Reader::default();
     reader.accepted(places);
     let own = if places.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };

@@ -1,12 +1,12 @@
 //! The policy: configuration, trust, the clients' own rules and rollouts. Depends only on `machine`.
 
-pub mod approved_config;
-pub mod client_rules;
-pub mod config;
-pub mod from_history;
-pub mod load;
-pub mod rollout;
-pub mod session_policy;
-pub mod snapshot_limits;
-pub mod trust;
-pub mod user_files;
+pub(crate) mod approved_config;
+pub(crate) mod client_rules;
+pub(crate) mod config;
+pub(crate) mod from_history;
+pub(crate) mod load;
+pub(crate) mod rollout;
+pub(crate) mod session_policy;
+pub(crate) mod snapshot_limits;
+pub(crate) mod trust;
+pub(crate) mod user_files;

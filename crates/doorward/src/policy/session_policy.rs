@@ -20,7 +20,7 @@ impl State for Held {
 }
 
 /// Removes what the files loosened since the session started. Unreadable state trusts no one.
-pub fn hold(places: &Places, session: &str, loaded: &mut Loaded) {
+pub(crate) fn hold(places: &Places, session: &str, loaded: &mut Loaded) {
     if session.is_empty() {
         return;
     }
@@ -50,7 +50,7 @@ fn held(places: &Places, session: &str, loaded: &mut Loaded) -> Result<(), Strin
 }
 
 /// The same, read-only: does not store what a session started with.
-pub fn look(places: &Places, session: &str, loaded: &mut Loaded) {
+pub(crate) fn look(places: &Places, session: &str, loaded: &mut Loaded) {
     if session.is_empty() || !directory(places).exists() {
         return;
     }
@@ -63,7 +63,7 @@ pub fn look(places: &Places, session: &str, loaded: &mut Loaded) {
 }
 
 /// Forgets what sessions started with: the files apply as they are now.
-pub fn forget(places: &Places) -> std::io::Result<()> {
+pub(crate) fn forget(places: &Places) -> std::io::Result<()> {
     match std::fs::remove_dir_all(directory(places)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
         Ok(()) | Err(_) => Ok(()),

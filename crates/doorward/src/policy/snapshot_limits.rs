@@ -8,7 +8,7 @@ const MEGABYTE: u64 = 1_000_000;
 /// Snapshots of what a call deletes or overwrites, taken before it runs so that `doorward undo` can restore it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Snapshots {
+pub(crate) struct Snapshots {
     /// `false` takes no snapshots, so doorward asks about every such call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
@@ -28,7 +28,7 @@ pub struct Snapshots {
 
 /// The effective numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub(crate) struct Limits {
     pub enabled: bool,
     pub files: u64,
     pub bytes: u64,
@@ -37,7 +37,7 @@ pub struct Limits {
 }
 
 impl Snapshots {
-    pub fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         Limits {
             enabled: self.enabled.unwrap_or(true),
             files: self.files.unwrap_or(2_000),
@@ -49,7 +49,7 @@ impl Snapshots {
 
     /// These, falling back to the others.
     #[must_use]
-    pub fn or(self, other: Snapshots) -> Snapshots {
+    pub(crate) fn or(self, other: Snapshots) -> Snapshots {
         Snapshots {
             enabled: self.enabled.or(other.enabled),
             files: self.files.or(other.files),
@@ -61,7 +61,7 @@ impl Snapshots {
 
     /// These, without anything that would approve more calls than the others.
     #[must_use]
-    pub fn no_laxer_than(self, held: Snapshots) -> Snapshots {
+    pub(crate) fn no_laxer_than(self, held: Snapshots) -> Snapshots {
         let (mine, theirs) = (self.limits(), held.limits());
         let lower = |own: Option<u64>, held: Option<u64>, is_laxer: bool| if is_laxer { held } else { own };
         Snapshots {

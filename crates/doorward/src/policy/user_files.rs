@@ -17,7 +17,7 @@ const FILES: usize = 200;
 
 /// What the user added.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Own {
+pub(crate) struct Own {
     /// Packed program files, empty if there are none.
     pub programs: &'static [u8],
     pub rules: Vec<Rule>,
@@ -34,7 +34,7 @@ struct Source {
 /// Reads both folders below the configuration directory. A missing folder costs nothing.
 ///
 /// Each problem names a file and what to do; if one file of a kind has a problem, all files of that kind are left out.
-pub fn load(directory: &Path, may_loosen: bool, problems: &mut Vec<String>) -> Own {
+pub(crate) fn load(directory: &Path, may_loosen: bool, problems: &mut Vec<String>) -> Own {
     let (mut has_programs, mut has_rules, mut has_scorer) = (false, false, false);
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         has_programs |= entry.file_name() == "programs";
@@ -55,7 +55,7 @@ pub fn load(directory: &Path, may_loosen: bool, problems: &mut Vec<String>) -> O
 }
 
 /// The rules of a folder, checked like those of the user.
-pub fn rules_in(folder: &Path) -> Result<Vec<Rule>, Vec<String>> {
+pub(crate) fn rules_in(folder: &Path) -> Result<Vec<Rule>, Vec<String>> {
     sources(folder).and_then(|files| rules(&files, &[]))
 }
 

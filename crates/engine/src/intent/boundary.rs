@@ -275,7 +275,7 @@ fn content(words: &[Word]) -> Vec<String> {
 }
 
 /// The call does something that the limit is about. A limit that cannot be read is about every change.
-pub fn is_crossed(said: &str, subject: &Subject<'_>) -> bool {
+pub(super) fn is_crossed(said: &str, subject: &Subject<'_>) -> bool {
     let sentences = prose::sentences(said).unwrap_or_else(|| plainly(said));
     let mut limits =
         sentences.iter().flat_map(|sentence| &sentence.segments).filter_map(|segment| limit(segment)).peekable();

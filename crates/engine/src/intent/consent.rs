@@ -37,7 +37,7 @@ const LEADS: &str = "\
     finally let's lets kindly alright right cool fine lastly go ahead second third";
 
 /// The words that order something, and the effects that they cover.
-pub fn given(message: &str, subject: &Subject<'_>) -> Option<(String, Vec<u32>)> {
+pub(super) fn given(message: &str, subject: &Subject<'_>) -> Option<(String, Vec<u32>)> {
     let orders = orders(message)?;
     let mut said: Vec<String> = Vec::new();
     let mut covers = Vec::new();

@@ -48,7 +48,7 @@ const FILLERS: &[&str] = &[
 const KINDS: &[&str] = &["file", "files", "folder", "folders", "directory", "directories", "dir", "under", "inside"];
 
 /// The order names operation and target of the effect.
-pub fn is_ordered(order: &[Word], effect: &Effect, subject: &Subject<'_>) -> bool {
+pub(super) fn is_ordered(order: &[Word], effect: &Effect, subject: &Subject<'_>) -> bool {
     let Some((verb, rest)) = order.split_first() else { return false };
     let rest: Vec<&Word> =
         rest.iter().filter(|word| word.is_quoted || !FILLERS.contains(&word.text.as_str())).collect();

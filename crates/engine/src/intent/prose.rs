@@ -2,7 +2,7 @@
 
 /// One word of a message, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
+pub(super) struct Word {
     pub text: String,
     /// It stood in quotation marks or as code: it may name something, it never orders anything.
     pub is_quoted: bool,
@@ -10,13 +10,13 @@ pub struct Word {
 
 /// One sentence, cut where a new order may begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sentence {
+pub(super) struct Sentence {
     pub segments: Vec<Vec<Word>>,
     pub is_question: bool,
 }
 
 impl Sentence {
-    pub fn words(&self) -> impl Iterator<Item = &Word> {
+    pub(super) fn words(&self) -> impl Iterator<Item = &Word> {
         self.segments.iter().flatten()
     }
 
@@ -29,7 +29,7 @@ impl Sentence {
 const QUOTATION: &str = "\u{fffc}";
 
 /// The lines that the user wrote, without code blocks and quoted lines.
-pub fn own_lines(message: &str) -> Vec<&str> {
+pub(super) fn own_lines(message: &str) -> Vec<&str> {
     let mut fence: Option<&str> = None;
     let mut lines = Vec::new();
     for line in message.lines() {
@@ -54,7 +54,7 @@ fn is_pasted(line: &str) -> bool {
 }
 
 /// The sentences of one line; `None` if a quotation does not end.
-pub fn sentences(line: &str) -> Option<Vec<Sentence>> {
+pub(super) fn sentences(line: &str) -> Option<Vec<Sentence>> {
     let line: String = line.chars().map(plain_quote).collect();
     let mut reader = Reader::default();
     let mut rest = line.as_str();

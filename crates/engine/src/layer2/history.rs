@@ -4,12 +4,12 @@ use super::scorer::{Numbers, Score};
 use crate::facts::Facts;
 
 /// History is one of the things that this score is made of.
-pub fn is_weighed(score: &Score) -> bool {
+pub(crate) fn is_weighed(score: &Score) -> bool {
     score.features != score.features.without_history()
 }
 
 /// What history did to a score; nothing if it did nothing.
-pub fn sentence(facts: &Facts, (numbers, score): (&Numbers<'_>, &Score), wanted: f64) -> String {
+pub(crate) fn sentence(facts: &Facts, (numbers, score): (&Numbers<'_>, &Score), wanted: f64) -> String {
     if !is_weighed(score) {
         return String::new();
     }

@@ -4,7 +4,7 @@ use crate::place::table::Table;
 
 /// What a known host is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// A package registry or a mirror that it names.
     Registry,
     /// Documentation, specifications and answers that a developer reads.
@@ -20,14 +20,14 @@ pub enum Kind {
 }
 
 /// What is known about a host: by its own name, and by the domains above it.
-pub fn kinds(host: &str) -> impl Iterator<Item = Kind> {
+pub(super) fn kinds(host: &str) -> impl Iterator<Item = Kind> {
     let parents = host.bytes().enumerate().filter(|(_, byte)| *byte == b'.').filter_map(|(at, _)| host.get(at + 1..));
     let above = std::iter::once(host).chain(parents).filter_map(|domain| DOMAINS.find(domain));
     NAMES.find(host).into_iter().chain(above).copied()
 }
 
 /// Hosts of which only the name itself counts.
-pub static NAMES: Table<Kind> = Table::new(&[
+pub(super) static NAMES: Table<Kind> = Table::new(&[
     (
         &Kind::Registry,
         &[
@@ -455,7 +455,7 @@ pub static NAMES: Table<Kind> = Table::new(&[
 ]);
 
 /// Domains of which everything below counts too.
-pub static DOMAINS: Table<Kind> = Table::new(&[
+pub(super) static DOMAINS: Table<Kind> = Table::new(&[
     (
         &Kind::Documentation,
         &["readthedocs.io", "readthedocs.org", "spec.whatwg.org", "stackexchange.com", "wikipedia.org"],
@@ -634,7 +634,7 @@ pub static DOMAINS: Table<Kind> = Table::new(&[
 ]);
 
 /// Top-level domains that development meets every day, sorted.
-pub static COMMON_DOMAINS: &[&str] = &[
+pub(super) static COMMON_DOMAINS: &[&str] = &[
     "ac",
     "academy",
     "ai",

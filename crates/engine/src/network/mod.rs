@@ -6,7 +6,7 @@ mod parts;
 #[cfg(test)]
 mod tests;
 
-pub use parts::{device_path, remote_path};
+pub(crate) use parts::{device_path, remote_path};
 
 use crate::world::World;
 use doorward_vocabulary::{Mark, Marks};
@@ -26,7 +26,7 @@ const LABEL: usize = 40;
 
 /// Where something is sent or fetched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Address {
+pub(crate) struct Address {
     /// In lower case, without user, port or trailing dot; empty if there is none.
     pub host: String,
     pub port: Option<u16>,
@@ -36,12 +36,12 @@ pub struct Address {
 }
 
 /// Reads a URL as browsers do. What programs could read in different ways is marked, never guessed at.
-pub fn url(text: &str, world: &dyn World) -> Address {
+pub(crate) fn url(text: &str, world: &dyn World) -> Address {
     address(Parts::of_url(text), world)
 }
 
 /// Reads `host`, `host:port`, `user@host` or `[address]:port`.
-pub fn host(text: &str, world: &dyn World) -> Address {
+pub(crate) fn host(text: &str, world: &dyn World) -> Address {
     if text.contains("://") { url(text, world) } else { address(Parts::of_host(text), world) }
 }
 

@@ -4,7 +4,7 @@ use core::net::{Ipv4Addr, Ipv6Addr};
 
 /// What kind of network an address belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Network {
+pub(super) enum Network {
     Loopback,
     /// A cloud service that hands out credentials of the machine.
     Metadata,
@@ -14,13 +14,13 @@ pub enum Network {
 
 /// An address and whether it was spelled the one usual way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Number {
+pub(super) struct Number {
     pub network: Network,
     pub is_usual: bool,
 }
 
 /// The host is a number as browsers decide it: its last label is one. `None` for names.
-pub fn number(host: &str) -> Option<Number> {
+pub(super) fn number(host: &str) -> Option<Number> {
     if let Some(inner) = host.strip_prefix('[') {
         let inner = inner.strip_suffix(']').unwrap_or(inner);
         return Some(version6(inner).unwrap_or(UNREADABLE));
@@ -32,7 +32,7 @@ pub fn number(host: &str) -> Option<Number> {
 }
 
 /// An address without brackets that can only be of version 6.
-pub fn bare_version6(text: &str) -> Option<Number> {
+pub(super) fn bare_version6(text: &str) -> Option<Number> {
     (text.matches(':').count() > 1).then(|| version6(text).unwrap_or(UNREADABLE))
 }
 

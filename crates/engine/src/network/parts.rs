@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// The parts that say where an address leads.
 #[derive(Debug, Default)]
-pub struct Parts {
+pub(super) struct Parts {
     pub scheme: String,
     pub host: String,
     pub port: Option<u16>,
@@ -21,7 +21,7 @@ pub struct Parts {
 }
 
 impl Parts {
-    pub fn of_url(text: &str) -> Parts {
+    pub(super) fn of_url(text: &str) -> Parts {
         let (text, was_cleaned) = clean(text);
         let (scheme, rest) = split_scheme(&text);
         let is_special = matches!(scheme.as_str(), "http" | "https" | "ws" | "wss" | "ftp");
@@ -44,7 +44,7 @@ impl Parts {
         parts
     }
 
-    pub fn of_host(text: &str) -> Parts {
+    pub(super) fn of_host(text: &str) -> Parts {
         let (text, was_cleaned) = clean(text);
         let authority = text.rsplit_once('@').map_or(text.as_ref(), |(_, host)| host);
         if !authority.starts_with('[') && authority.matches(':').count() > 1 {
@@ -93,7 +93,7 @@ impl Parts {
 }
 
 /// `host:path` as scp, rsync and git understand it. The host keeps its `user@`.
-pub fn remote_path(text: &str) -> Option<(&str, &str)> {
+pub(crate) fn remote_path(text: &str) -> Option<(&str, &str)> {
     if text.contains("://") {
         return None;
     }
@@ -112,7 +112,7 @@ pub fn remote_path(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The host and port of the shell's own network paths, `/dev/tcp/host/port` and `/dev/udp/host/port`.
-pub fn device_path(path: &str) -> Option<(&str, &str)> {
+pub(crate) fn device_path(path: &str) -> Option<(&str, &str)> {
     let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
     Some(rest.split_once('/').unwrap_or((rest, "")))
 }

@@ -13,7 +13,7 @@ const DIRECTORIES: usize = 64;
 
 /// A pattern that matches nothing while the call is judged.
 #[derive(Clone, Debug)]
-pub struct Absent {
+pub(super) struct Absent {
     directory: String,
     pattern: String,
 }
@@ -21,7 +21,7 @@ pub struct Absent {
 impl Observer<'_> {
     /// The disk is what the command will find: the call has only looked and deleted so far, all of that is understood, and no
     /// other call is at work.
-    pub fn is_still(&self) -> bool {
+    pub(super) fn is_still(&self) -> bool {
         let adds_nothing = |effect: &Effect| match effect.operation {
             Operation::Read | Operation::Delete => true,
             Operation::Write | Operation::Execute | Operation::Network | Operation::Mutate => false,
@@ -36,7 +36,7 @@ impl Observer<'_> {
 /// Every name that the pattern may match in the directory, and perhaps some more; `None` if that is not known.
 ///
 /// Which names count depends on the shell and its options, so hidden names and other cases are taken as hits as well.
-pub fn hits(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<String>> {
+pub(super) fn hits(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<String>> {
     const SPECIAL: &[char] = &['[', ']', '(', ')', '{', '}', '!', '^', '~', '#', '<', '>', '|', '\\', '@', '+'];
     if pattern.contains(SPECIAL) || !pattern.is_ascii() {
         return None;
@@ -100,12 +100,12 @@ fn hits_in(world: &dyn World, directory: &str, part: &str) -> Option<Vec<String>
 }
 
 /// The directory lies in the project or in the agent's own corner, so that a mistake about it costs little.
-pub fn is_own_ground(world: &dyn World, directory: &str) -> bool {
+pub(super) fn is_own_ground(world: &dyn World, directory: &str) -> bool {
     super::shell::paths::is_ours(Some(directory), world) && !directory.split('/').any(|part| part == ".git")
 }
 impl Observer<'_> {
     /// Writes down a deletion that finds nothing to delete.
-    pub fn touch_nothing(&mut self, directory: &str, pattern: &str, by: &By) -> Touched {
+    pub(super) fn touch_nothing(&mut self, directory: &str, pattern: &str, by: &By) -> Touched {
         let target = path::join(directory, pattern);
         let here = place::classify(&target, self.world);
         let mut effect = Effect::new(Operation::Delete, Target::Path(target));
@@ -120,7 +120,7 @@ impl Observer<'_> {
     }
 
     /// In loops, traps and the background a deletion may run after what the call makes further on.
-    pub fn settle_absent(&mut self) {
+    pub(super) fn settle_absent(&mut self) {
         let absent = std::mem::take(&mut self.absent);
         let is_made = |absent: &&Absent| self.effects().iter().any(|effect| absent.may_match(effect));
         let Some(pattern) = absent.iter().find(is_made).map(|absent| absent.pattern.clone()) else { return };

@@ -6,7 +6,7 @@ use crate::path;
 const PLACES: usize = 200;
 
 /// The places inside the project, each once and none below another, as few as a record should hold.
-pub fn bounded(mut places: Vec<String>, project: Option<&str>) -> Vec<String> {
+pub(super) fn bounded(mut places: Vec<String>, project: Option<&str>) -> Vec<String> {
     let Some(project) = project else { return Vec::new() };
     places.retain(|place| path::under(place, project));
     while places.len() > PLACES {

@@ -22,7 +22,7 @@ const WAYS: usize = 16;
 
 /// One tree or file, and where this call puts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Carried {
+pub(super) struct Carried {
     pub place: String,
     /// Where the world has it; `None` if that cannot be said.
     pub source: Option<String>,
@@ -60,7 +60,7 @@ struct Led {
 
 impl Observer<'_> {
     /// Writes down what happens to an absolute path.
-    pub fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
+    pub(super) fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
         let is_carried = self.touch_carried(touch, absolute, by, marks);
         let touched = self.touch_here(touch, absolute, by, marks);
         Touched { sensitive: touched.sensitive | is_carried, ..touched }
@@ -74,7 +74,7 @@ impl Observer<'_> {
     }
 
     /// From now on `place` has what `source` has.
-    pub fn note_carried(&mut self, carried: Carried) {
+    pub(super) fn note_carried(&mut self, carried: Carried) {
         if carried.source.as_deref() == Some(carried.place.as_str()) || self.carried.contains(&carried) {
             return;
         }
@@ -143,7 +143,7 @@ impl Observer<'_> {
     }
 
     /// What is run from a tree that this call put there must not be a link to somewhere else.
-    pub fn note_carried_run(&mut self, absolute: &str) {
+    pub(super) fn note_carried_run(&mut self, absolute: &str) {
         if self.carried.is_empty() {
             return;
         }
@@ -159,7 +159,7 @@ impl Observer<'_> {
     }
 
     /// Where the world has a file that this call put somewhere else.
-    pub fn carried_file(&self, absolute: &str) -> Option<String> {
+    pub(super) fn carried_file(&self, absolute: &str) -> Option<String> {
         let lexical = path::lexical(absolute);
         let is_absent = !self.carried.is_empty() && self.world.look(&lexical).kind == Kind::Missing;
         let earlier = if is_absent { self.earlier(&lexical) } else { Vec::new() };
@@ -167,7 +167,7 @@ impl Observer<'_> {
     }
 
     /// Where the tree at or below this place was before.
-    pub fn carried_roots(&self, root: &str) -> Vec<String> {
+    pub(super) fn carried_roots(&self, root: &str) -> Vec<String> {
         let below = self.carried.iter().filter(|carried| path::under(&carried.place, root));
         let below = below.filter_map(|carried| carried.source.clone());
         self.earlier(root).into_iter().map(|earlier| earlier.path).chain(below).collect()

@@ -9,7 +9,7 @@ use crate::world::World;
 /// Effects that are not on the sheet yet. `Observer::collect` yields them, `Observer::write` takes them back.
 #[must_use = "effects that are not written down are lost"]
 #[derive(Debug, Default)]
-pub struct Caused(Vec<Effect>);
+pub(super) struct Caused(Vec<Effect>);
 
 impl Caused {
     pub(super) fn of(effects: Vec<Effect>) -> Caused {
@@ -20,33 +20,33 @@ impl Caused {
         self.0
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub fn iter(&self) -> std::slice::Iter<'_, Effect> {
+    pub(super) fn iter(&self) -> std::slice::Iter<'_, Effect> {
         self.0.iter()
     }
 
-    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, Effect> {
+    pub(super) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Effect> {
         self.0.iter_mut()
     }
 
     /// Keeps only the effects that count.
-    pub fn retain(&mut self, counts: impl FnMut(&Effect) -> bool) {
+    pub(super) fn retain(&mut self, counts: impl FnMut(&Effect) -> bool) {
         self.0.retain(counts);
     }
 
-    pub fn add(&mut self, mark: Mark) {
+    pub(super) fn add(&mut self, mark: Mark) {
         self.0.iter_mut().for_each(|effect| effect.marks.add(mark));
     }
 
-    pub fn remove(&mut self, mark: Mark) {
+    pub(super) fn remove(&mut self, mark: Mark) {
         self.0.iter_mut().for_each(|effect| effect.marks.remove(mark));
     }
 
     /// A wrapper's marks (privileged, remote) hold for everything it starts.
-    pub fn mark(&mut self, marks: Marks) {
+    pub(super) fn mark(&mut self, marks: Marks) {
         for effect in &mut self.0 {
             effect.marks.union(marks);
             if marks.has(Mark::Privileged) && effect.operation != Operation::Read {
@@ -56,7 +56,7 @@ impl Caused {
     }
 
     /// Marks what the text brings into the file that these effects are about.
-    pub fn enter(&mut self, path: &str, text: &str) {
+    pub(super) fn enter(&mut self, path: &str, text: &str) {
         let found = content::marks(path, text);
         self.remove(Mark::Unseen);
         if found.is_empty() {
@@ -72,7 +72,7 @@ impl Caused {
 
     /// The files that are read are handed to the agent from beginning to end. Most programs return little of what they
     /// read (`grep`, `wc`, `tail`), so only these are held against the limit of one read.
-    pub fn read_whole(&mut self, world: &dyn World) {
+    pub(super) fn read_whole(&mut self, world: &dyn World) {
         for effect in &mut self.0 {
             if let (Operation::Read, Target::Path(path)) = (effect.operation, &effect.target) {
                 let size = world.look(path).size;
@@ -82,7 +82,7 @@ impl Caused {
     }
 
     /// What is read goes to another program and not to the agent.
-    pub fn hand_on(&mut self) {
+    pub(super) fn hand_on(&mut self) {
         for effect in self.0.iter_mut().filter(|effect| effect.operation == Operation::Read) {
             effect.amount = None;
             effect.marks.remove(Mark::LargeRead);
@@ -90,7 +90,7 @@ impl Caused {
     }
 
     /// Some of what lies there goes, and nobody can say how much: a person is asked, and told no number that is wrong.
-    pub fn leave_open(&mut self) {
+    pub(super) fn leave_open(&mut self) {
         for effect in self.0.iter_mut().filter(|effect| effect.operation == Operation::Delete) {
             effect.marks.remove(Mark::Bulk);
             effect.marks.add(Mark::CountUnknown);
@@ -99,7 +99,7 @@ impl Caused {
     }
 
     /// Something inside a directory is meant, so the directory that is named is not itself the target.
-    pub fn only_inside(&mut self) {
+    pub(super) fn only_inside(&mut self) {
         for effect in &mut self.0 {
             effect.marks.remove(Mark::ProjectRoot);
             if effect.scope == Scope::Project {

@@ -10,7 +10,7 @@ use crate::secret;
 
 /// Which way data goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exchange {
+pub(super) enum Exchange {
     /// Asks and receives.
     Fetch,
     /// Sends data.
@@ -19,7 +19,7 @@ pub enum Exchange {
 
 impl Observer<'_> {
     /// Writes down an exchange with the address that a field names.
-    pub fn connect(&mut self, field: &Field, exchange: Exchange, by: &By) {
+    pub(super) fn connect(&mut self, field: &Field, exchange: Exchange, by: &By) {
         if field.dynamic && !host_is_fixed(field.prefix()) {
             self.lower(Degree::Opaque, format!("`{}`: which host that is", field.shown()));
             let marks = Marks::default().with(Mark::UnlistedHost);
@@ -38,7 +38,7 @@ impl Observer<'_> {
     }
 
     /// Writes down an exchange with a bare host.
-    pub fn connect_host(&mut self, field: &Field, exchange: Exchange, by: &By) {
+    pub(super) fn connect_host(&mut self, field: &Field, exchange: Exchange, by: &By) {
         match field.known() {
             Some(text) => {
                 let address = network::host(text, self.world);
@@ -52,12 +52,12 @@ impl Observer<'_> {
     }
 
     /// `/dev/tcp/host/port`.
-    pub fn socket(&mut self, host: &str, port: &str, by: &By, writes: bool) {
+    pub(super) fn socket(&mut self, host: &str, port: &str, by: &By, writes: bool) {
         let address = network::host(&format!("{host}:{port}"), self.world);
         self.contact(&address, if writes { Exchange::Send } else { Exchange::Fetch }, by);
     }
 
-    pub fn contact(&mut self, address: &Address, exchange: Exchange, by: &By) {
+    pub(super) fn contact(&mut self, address: &Address, exchange: Exchange, by: &By) {
         let mut effect = Effect::new(Operation::Network, Target::Host(address.host.clone()));
         effect.marks = address.marks;
         effect.scope = if address.marks.has(Mark::Loopback) { Scope::Project } else { Scope::External };

@@ -35,7 +35,7 @@ const GRANTS_SPACED: &[(&str, &str)] =
     &[("permissionDecision", "\"permissionDecision\":\"allow\""), ("approval_policy", "approval_policy=\"never\"")];
 
 /// The marks of a text that is put into the file at `path`.
-pub fn marks(path: &str, text: &str) -> Marks {
+pub(super) fn marks(path: &str, text: &str) -> Marks {
     let mut marks = Marks::default();
     if secret::holds(text) {
         marks.add(Mark::SecretInContent);

@@ -37,7 +37,7 @@ pub(super) fn touch_ruled(out: &mut Observer<'_>, touch: Touch, directory: &str,
 }
 
 /// What an absolute path with wildcards stands for, as far as that is known and each part of it is one directory.
-pub fn expanded_names(world: &dyn World, absolute: &str) -> Vec<String> {
+pub(super) fn expanded_names(world: &dyn World, absolute: &str) -> Vec<String> {
     let at = absolute.find(['*', '?', '[', '(']).unwrap_or(absolute.len());
     let fixed = absolute.get(..at).and_then(|fixed| fixed.rsplit_once('/')).map_or("", |(fixed, _)| fixed);
     let pattern = absolute.get(fixed.len()..).unwrap_or_default().trim_start_matches('/');

@@ -9,14 +9,14 @@ use crate::call::{Change, ChangeKind};
 use crate::observe::hidden::note_hidden;
 
 /// The read tool.
-pub fn read_tool(out: &mut Observer<'_>, path: &str, cwd: &str) {
+pub(super) fn read_tool(out: &mut Observer<'_>, path: &str, cwd: &str) {
     let ((), mut caused) = out.collect(|out| tool_path(out, Touch::Read, path, cwd));
     caused.read_whole(out.world);
     out.write(caused);
 }
 
 /// The search tool: everything below the path is read.
-pub fn search_tool(out: &mut Observer<'_>, path: Option<&str>, files: Option<&str>, cwd: &str) {
+pub(super) fn search_tool(out: &mut Observer<'_>, path: Option<&str>, files: Option<&str>, cwd: &str) {
     tool_path(out, Touch::ReadTree, path.filter(|path| !path.is_empty()).unwrap_or(cwd), cwd);
     if files.is_some_and(|files| crate::observe::wild::picks_sensitive(files, cwd, out.world)) {
         out.lower(Degree::Opaque, "a search in files whose names are those of secrets");
@@ -24,14 +24,14 @@ pub fn search_tool(out: &mut Observer<'_>, path: Option<&str>, files: Option<&st
 }
 
 /// The write tool.
-pub fn write_tool(out: &mut Observer<'_>, path: &str, text: &str, cwd: &str) {
+pub(super) fn write_tool(out: &mut Observer<'_>, path: &str, text: &str, cwd: &str) {
     let ((), mut caused) = out.collect(|out| tool_path(out, Touch::Write, path, cwd));
     caused.enter(path, text);
     out.write(caused);
 }
 
 /// The edit tools.
-pub fn edit_tool(out: &mut Observer<'_>, changes: &[Change], cwd: &str) {
+pub(super) fn edit_tool(out: &mut Observer<'_>, changes: &[Change], cwd: &str) {
     if changes.is_empty() {
         out.lower(Degree::Opaque, "an edit that names no file");
     }

@@ -44,7 +44,7 @@ const CHOOSING: &[&str] = &[
 ];
 
 /// A signal or a debugger whose process is chosen by the name of the guard or the client, or as the parent of the shell.
-pub fn note_guard_signals(found: &mut Found, text: &str) {
+pub(super) fn note_guard_signals(found: &mut Found, text: &str) {
     if !found.effects.iter().any(is_chosen) {
         return;
     }
@@ -73,7 +73,7 @@ fn chooses_guard(command: &str) -> bool {
 }
 
 /// The text, searched for in the names of processes, finds the guard or the client.
-pub fn aims_at_guard(text: &str) -> bool {
+pub(super) fn aims_at_guard(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let letters = text.chars().filter(char::is_ascii_alphabetic).count();
     text.contains("doorward")
@@ -84,7 +84,7 @@ pub fn aims_at_guard(text: &str) -> bool {
 }
 
 /// The pattern finds every process.
-pub fn is_every_process(pattern: &str) -> bool {
+pub(super) fn is_every_process(pattern: &str) -> bool {
     ["sh", "systemd", "doorward", "x"].iter().all(|name| wild::finds(pattern, name))
 }
 

@@ -6,7 +6,7 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::observer::{By, Observer};
 
 /// Notes the first hiding character of a text.
-pub fn note_hidden(out: &mut Observer<'_>, text: &str) {
+pub(super) fn note_hidden(out: &mut Observer<'_>, text: &str) {
     let Some(Hidden { kind, .. }) = doorward_shell::hidden(text) else { return };
     let (degree, what) = match kind {
         HiddenKind::Nul => (Degree::Opaque, "a NUL character"),

@@ -49,7 +49,7 @@ const SEARCHING: &[&str] =
     &["grep", "egrep", "fgrep", "rgrep", "zgrep", "rg", "ag", "ack", "git", "awk", "gawk", "sed", "jq", "find", "perl"];
 
 /// A search through something outside the project whose pattern is the beginning of a token.
-pub fn note_token_search(out: &mut Observer<'_>, pattern: Option<&str>) {
+pub(super) fn note_token_search(out: &mut Observer<'_>, pattern: Option<&str>) {
     let searches = |command: &&String| {
         command.split_whitespace().next().is_some_and(|word| SEARCHING.contains(&crate::path::name(word)))
     };

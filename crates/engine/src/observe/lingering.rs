@@ -27,7 +27,7 @@ const LIMIT: usize = 256 * 1024;
 
 /// What of the call at hand outlives it.
 #[derive(Debug, Default)]
-pub struct Lingering {
+pub(super) struct Lingering {
     /// So many things around the command at hand go on after the call.
     depth: u32,
     pub is_any: bool,
@@ -51,17 +51,17 @@ struct Command {
 
 impl Lingering {
     /// Something starts that nobody waits for.
-    pub fn enter(&mut self) {
+    pub(super) fn enter(&mut self) {
         self.enter_beside();
         self.is_any = true;
     }
 
     /// Something starts beside a command and mostly ends with it.
-    pub fn enter_beside(&mut self) {
+    pub(super) fn enter_beside(&mut self) {
         self.depth += 1;
     }
 
-    pub fn leave(&mut self) {
+    pub(super) fn leave(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         self.is_delayed &= self.depth > 0;
     }
@@ -92,7 +92,7 @@ impl Lingering {
 
 impl Observer<'_> {
     /// A file is run, and may be run again after the call if what runs it outlives the call.
-    pub fn note_run(&mut self, file: &str) {
+    pub(super) fn note_run(&mut self, file: &str) {
         if self.lingering.depth == 0 {
             return;
         }
@@ -107,7 +107,7 @@ impl Observer<'_> {
     }
 
     /// Something is run of which nobody knows what it is.
-    pub fn note_unknown_run(&mut self) {
+    pub(super) fn note_unknown_run(&mut self) {
         if self.lingering.depth > 0 {
             self.lingering.note_unknown();
         }
@@ -115,7 +115,11 @@ impl Observer<'_> {
 }
 
 /// Something runs that nobody waits for.
-pub fn unwaited<T>(runner: &mut Runner<'_, '_>, is_unwaited: bool, run: impl FnOnce(&mut Runner<'_, '_>) -> T) -> T {
+pub(super) fn unwaited<T>(
+    runner: &mut Runner<'_, '_>,
+    is_unwaited: bool,
+    run: impl FnOnce(&mut Runner<'_, '_>) -> T,
+) -> T {
     if !is_unwaited {
         return run(runner);
     }
@@ -126,7 +130,7 @@ pub fn unwaited<T>(runner: &mut Runner<'_, '_>, is_unwaited: bool, run: impl FnO
 }
 
 /// Runs a command that is remembered with the files that it runs, should it outlive the call.
-pub fn remembered<T>(
+pub(super) fn remembered<T>(
     runner: &mut Runner<'_, '_>,
     fields: &[Field],
     cwd: Option<&str>,
@@ -144,7 +148,7 @@ pub fn remembered<T>(
 }
 
 /// Runs commands again that earlier calls left running, as they would run after this one.
-pub fn run_again(runner: &mut Runner<'_, '_>, runs: &[LeftRun], state: &State<'_>) {
+pub(super) fn run_again(runner: &mut Runner<'_, '_>, runs: &[LeftRun], state: &State<'_>) {
     for run in runs {
         let ((), mut caused) = runner.collect(|runner| match run.is_unknown() {
             true => run_scripts(runner, state),
@@ -203,7 +207,7 @@ fn not_shown(out: &mut Observer<'_>, file: &str) {
 }
 
 /// The files that a tool other than a shell leaves behind, as far as it shows their content.
-pub fn written<'a>(tool: &Tool, cwd: &str, runner: &mut Runner<'_, '_>) -> State<'a> {
+pub(super) fn written<'a>(tool: &Tool, cwd: &str, runner: &mut Runner<'_, '_>) -> State<'a> {
     let world = runner.out.world;
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
     let real = |path: &str| path::resolve(&path::join(cwd, path), world, path::Follow::Last).real;

@@ -62,7 +62,7 @@ const BY_THEMSELVES: &[(&str, &[&str])] = &[
 const SEARCHING: &[&str] = &["grep", "egrep", "fgrep", "rgrep", "rg", "ag", "ack"];
 
 /// The command reads through the links that it meets below its operands.
-pub fn follows(invocation: &Invocation) -> bool {
+pub(super) fn follows(invocation: &Invocation) -> bool {
     let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return false };
     let of = |table: &[(&str, &'static [&'static str])]| {
         table.iter().find(|(name, _)| *name == program).map(|(_, flags)| *flags)
@@ -94,7 +94,7 @@ struct Places {
 
 impl Observer<'_> {
     /// What a pattern matches may be a link: it is opened under that name, and leads elsewhere.
-    pub fn links_matched(&mut self, touch: Touch, base: &str, pattern: &str, by: &By) -> bool {
+    pub(super) fn links_matched(&mut self, touch: Touch, base: &str, pattern: &str, by: &By) -> bool {
         if !opens(touch) {
             return false;
         }
@@ -104,7 +104,7 @@ impl Observer<'_> {
     }
 
     /// The same for every link at and below a directory.
-    pub fn links_met(&mut self, touch: Touch, base: &str, by: &By) -> bool {
+    pub(super) fn links_met(&mut self, touch: Touch, base: &str, by: &By) -> bool {
         if touch == Touch::List {
             // Names alone: only those of a directory elsewhere are more than the link says.
             let is_directory = |link: &String| {
@@ -121,7 +121,7 @@ impl Observer<'_> {
     }
 
     /// The names that a pattern or a directory stands for may be the words of a later command.
-    pub fn note_listed(&mut self, absolute: &str) {
+    pub(super) fn note_listed(&mut self, absolute: &str) {
         let at = absolute.find(['*', '?', '[', '(', '{']).unwrap_or(absolute.len());
         let fixed = absolute.get(..at).unwrap_or_default();
         let base = if at == absolute.len() {
@@ -139,7 +139,7 @@ impl Observer<'_> {
     }
 
     /// Links among the names that this call lists; where that may be any file of the directory, among all of them.
-    pub fn links_listed(&mut self, touch: Touch, base: &str, by: &By, field: &Field) -> bool {
+    pub(super) fn links_listed(&mut self, touch: Touch, base: &str, by: &By, field: &Field) -> bool {
         /// Programs that print names which nobody keeps book of.
         const PRINTING: &[&str] = &["git", "rg", "fd", "fdfind", "echo", "printf", "grep", "cat", "tree", "sort", "jq"];
         let prints = |command: &String| command.split_whitespace().next().is_some_and(|name| PRINTING.contains(&name));
@@ -203,7 +203,7 @@ impl Observer<'_> {
     }
 
     /// What the names that were listed stand for; `None` if that is not known.
-    pub fn listed_places(&self) -> Option<Vec<String>> {
+    pub(super) fn listed_places(&self) -> Option<Vec<String>> {
         let places: Vec<Places> =
             self.listed.iter().map(|(directory, pattern)| places_of(self.world, directory, pattern, MOST)).collect();
         let is_known = !places.is_empty() && !self.prints_lists && places.iter().all(|places| places.is_whole);
@@ -211,7 +211,7 @@ impl Observer<'_> {
     }
 
     /// The same for a loop over what such a name matches.
-    pub fn note_listed_below(&mut self, field: &Field) {
+    pub(super) fn note_listed_below(&mut self, field: &Field) {
         let mut patterns = self.patterns_of(field);
         patterns.retain(|listed| listed.1.matches('/').count() < DEPTH && !self.listed.contains(listed));
         patterns.truncate(MOST.saturating_sub(self.listed.len()));
@@ -286,7 +286,7 @@ fn places_of(world: &dyn World, base: &str, pattern: &str, most: usize) -> Place
 impl Observer<'_> {
     /// A directory that is named by what was listed at or below the base may lie behind a link that leads out of the project, or
     /// have such a link somewhere in it. In a tree of too many files only the named directories are walked through.
-    pub fn may_lead_out(&mut self, base: &str, shape: Shape) -> bool {
+    pub(super) fn may_lead_out(&mut self, base: &str, shape: Shape) -> bool {
         let walk = self.walk_links(base);
         if walk.is_whole || walk.found.iter().any(|link| shows_more(self.world, link)) {
             return walk.found.iter().any(|link| shows_more(self.world, link));
@@ -383,7 +383,7 @@ impl Observer<'_> {
 }
 
 /// Another name of a file that holds a secret.
-pub fn is_name_of_secret(world: &dyn World, real: &str) -> bool {
+pub(super) fn is_name_of_secret(world: &dyn World, real: &str) -> bool {
     place::usual_secrets(world).iter().any(|secret| {
         world.is_same_file(real, secret)
             || (matches!(world.look(secret).kind, Kind::Directory | Kind::Unlisted)

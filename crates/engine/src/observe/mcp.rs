@@ -169,7 +169,7 @@ fn touch_of(server: &str, words: &[String]) -> Touch {
 }
 
 /// A call to a tool server: the name says what it claims, the arguments say what it touches.
-pub fn mcp_tool(
+pub(super) fn mcp_tool(
     out: &mut Observer<'_>,
     server: &str,
     name: &str,

@@ -23,7 +23,7 @@ const RECIPES: u32 = 12_000;
 const EFFECTS: usize = 2_000;
 
 /// The sheet on which everything observed is written down.
-pub struct Observer<'w> {
+pub(super) struct Observer<'w> {
     pub world: &'w dyn World,
     pub knowledge: Packed,
     effects: Vec<Effect>,
@@ -91,7 +91,7 @@ impl std::fmt::Debug for Observer<'_> {
 
 /// What the sheet held before something was looked at of which most does not count.
 #[derive(Debug)]
-pub struct Before {
+pub(super) struct Before {
     opened: Opened,
     commands: usize,
     directories: usize,
@@ -103,7 +103,7 @@ pub struct Before {
 
 /// A part of the call whose effects, flows and doubts are judged by themselves.
 #[derive(Debug)]
-pub struct Opened {
+pub(super) struct Opened {
     effects: Beginning,
     flows: usize,
     coverage: Coverage,
@@ -112,7 +112,7 @@ pub struct Opened {
 /// What was found in such a part.
 #[must_use = "findings that are not merged are lost"]
 #[derive(Debug)]
-pub struct Findings {
+pub(super) struct Findings {
     pub caused: Caused,
     pub flows: Vec<Flow>,
     /// The part lowered the coverage beyond what a trusted project may keep to itself.
@@ -121,21 +121,21 @@ pub struct Findings {
 
 /// The place on the sheet behind which everything belongs to one part of the call.
 #[derive(Debug)]
-pub struct Beginning(usize);
+pub(super) struct Beginning(usize);
 
 /// An effect on the sheet that somebody may have more to say about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line(usize);
+pub(super) struct Line(usize);
 
 /// Who causes an effect, and where it stands in the command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct By {
+pub(super) struct By {
     pub name: String,
     pub part: Part,
 }
 
 impl<'w> Observer<'w> {
-    pub fn new(world: &'w dyn World) -> Observer<'w> {
+    pub(super) fn new(world: &'w dyn World) -> Observer<'w> {
         Observer {
             world,
             knowledge: knowledge::built_in().beside(world.own_programs()),
@@ -172,7 +172,7 @@ impl<'w> Observer<'w> {
     }
 
     /// Writes down that a command runs in a directory.
-    pub fn command(&mut self, words: String, directory: Option<&Rc<str>>) {
+    pub(super) fn command(&mut self, words: String, directory: Option<&Rc<str>>) {
         if self.directory.as_ref() != directory {
             let from = u32::try_from(self.commands.len()).unwrap_or(u32::MAX);
             self.directories.push(Directory { from, path: directory.map(ToString::to_string) });
@@ -182,37 +182,37 @@ impl<'w> Observer<'w> {
     }
 
     /// The call begins in this directory.
-    pub fn start_in(&mut self, directory: Option<&Rc<str>>) {
+    pub(super) fn start_in(&mut self, directory: Option<&Rc<str>>) {
         self.directory = directory.cloned();
     }
 
     /// Writes down something beside the commands that a pattern for them says nothing about.
-    pub fn beside_commands(&mut self, text: String) {
+    pub(super) fn beside_commands(&mut self, text: String) {
         self.commands.push(text);
     }
 
     /// The effects so far.
-    pub fn effects(&self) -> &[Effect] {
+    pub(super) fn effects(&self) -> &[Effect] {
         &self.effects
     }
 
     /// The commands so far.
-    pub fn commands(&self) -> &[String] {
+    pub(super) fn commands(&self) -> &[String] {
         &self.commands
     }
 
     /// How much of the call is understood so far.
-    pub fn degree(&self) -> Degree {
+    pub(super) fn degree(&self) -> Degree {
         self.coverage.degree
     }
 
     /// Looks at every effect so far again, because of something that holds for all of them.
-    pub fn revise(&mut self, change: impl FnMut(&mut Effect)) {
+    pub(super) fn revise(&mut self, change: impl FnMut(&mut Effect)) {
         self.effects.iter_mut().for_each(change);
     }
 
     /// Nothing more is looked at.
-    pub fn finish(self) -> Found {
+    pub(super) fn finish(self) -> Found {
         Found {
             effects: self.effects,
             flows: self.flows,
@@ -226,7 +226,7 @@ impl<'w> Observer<'w> {
     }
 
     /// Takes work units; when they are used up the call counts as not understood.
-    pub fn spend(&mut self, units: u32) -> bool {
+    pub(super) fn spend(&mut self, units: u32) -> bool {
         match self.budget.checked_sub(units) {
             Some(rest) => {
                 self.budget = rest;
@@ -243,7 +243,7 @@ impl<'w> Observer<'w> {
     }
 
     /// From here on the allowance for recipes is spent, and nothing counts until [`Observer::step_back`] says what does.
-    pub fn step_aside(&mut self) -> Before {
+    pub(super) fn step_aside(&mut self) -> Before {
         let before = Before {
             opened: self.open(),
             commands: self.commands.len(),
@@ -259,7 +259,7 @@ impl<'w> Observer<'w> {
     }
 
     /// The built-in rules that block, read once for all recipes of a call.
-    pub fn block_rules(&mut self) -> Rc<[Rule]> {
+    pub(super) fn block_rules(&mut self) -> Rc<[Rule]> {
         let knowledge = self.knowledge;
         let read = || {
             let rules = knowledge.rules().unwrap_or_default().into_iter();
@@ -269,7 +269,7 @@ impl<'w> Observer<'w> {
     }
 
     /// Takes everything off the sheet that was written down since then, as if nobody had looked.
-    pub fn step_back(&mut self, before: Before) -> Findings {
+    pub(super) fn step_back(&mut self, before: Before) -> Findings {
         self.asides = self.asides.saturating_sub(1);
         let found = self.close(before.opened);
         self.commands.truncate(before.commands);
@@ -284,12 +284,12 @@ impl<'w> Observer<'w> {
     }
 
     /// From here on effects, flows and doubts belong to a part, until [`Observer::close`].
-    pub fn open(&self) -> Opened {
+    pub(super) fn open(&self) -> Opened {
         Opened { effects: self.begin(), flows: self.flows.len(), coverage: self.coverage.clone() }
     }
 
     /// Takes what was found in a part off the sheet.
-    pub fn close(&mut self, opened: Opened) -> Findings {
+    pub(super) fn close(&mut self, opened: Opened) -> Findings {
         let is_doubtful = self.coverage.degree > opened.coverage.degree.max(Degree::Delegated);
         self.coverage = opened.coverage;
         let flows = self.flows.split_off(opened.flows.min(self.flows.len()));
@@ -297,25 +297,25 @@ impl<'w> Observer<'w> {
     }
 
     /// Puts what counts of a part onto the sheet.
-    pub fn merge(&mut self, found: Findings) {
+    pub(super) fn merge(&mut self, found: Findings) {
         self.write(found.caused);
         self.flows.extend(found.flows);
     }
 
     /// What the work causes, by value; `write` puts it onto the sheet.
-    pub fn collect<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
+    pub(super) fn collect<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
         let beginning = self.begin();
         let done = work(self);
         (done, self.end(beginning))
     }
 
     /// Everything from here on belongs to one part, until [`Observer::end`].
-    pub fn begin(&self) -> Beginning {
+    pub(super) fn begin(&self) -> Beginning {
         Beginning(self.effects.len())
     }
 
     /// Takes the effects of a part off the sheet.
-    pub fn end(&mut self, beginning: Beginning) -> Caused {
+    pub(super) fn end(&mut self, beginning: Beginning) -> Caused {
         // Beyond the limit the last effects are replaced, so there may be fewer than in the beginning.
         match self.effects.len().checked_sub(beginning.0) {
             None | Some(0) => Caused::default(),
@@ -324,32 +324,32 @@ impl<'w> Observer<'w> {
     }
 
     /// Puts the effects of a part onto the sheet.
-    pub fn write(&mut self, caused: Caused) {
+    pub(super) fn write(&mut self, caused: Caused) {
         self.effects.append(&mut caused.into_effects());
     }
 
     /// Writes the effects of a part down; yields the first of them.
-    pub fn write_first(&mut self, caused: Caused) -> Option<Line> {
+    pub(super) fn write_first(&mut self, caused: Caused) -> Option<Line> {
         let line = (!caused.is_empty()).then_some(Line(self.effects.len()));
         self.write(caused);
         line
     }
 
     /// The effect on that line.
-    pub fn line(&mut self, line: Line) -> Option<&mut Effect> {
+    pub(super) fn line(&mut self, line: Line) -> Option<&mut Effect> {
         self.effects.get_mut(line.0)
     }
 
-    pub fn lower(&mut self, degree: Degree, because: impl Into<String>) {
+    pub(super) fn lower(&mut self, degree: Degree, because: impl Into<String>) {
         self.coverage.lower(degree, because);
     }
 
-    pub fn part(&self, span: doorward_shell::Span) -> Part {
+    pub(super) fn part(&self, span: doorward_shell::Span) -> Part {
         self.outer.unwrap_or(Part { start: span.start, end: span.end })
     }
 
     /// Writes an effect down. Beyond the limit only what is graver than reading is kept.
-    pub fn effect(&mut self, effect: Effect) {
+    pub(super) fn effect(&mut self, effect: Effect) {
         if self.effects.len() >= EFFECTS {
             self.lower(Degree::Opaque, "the call has too many effects to list");
             if effect.operation == Operation::Read {
@@ -364,7 +364,7 @@ impl<'w> Observer<'w> {
     }
 
     /// Writes an effect down with marks that do not count when it is compared with the effect before it.
-    pub fn marked_effect(&mut self, effect: Effect, marks: Marks) {
+    pub(super) fn marked_effect(&mut self, effect: Effect, marks: Marks) {
         self.effect(effect);
         if let Some(last) = self.effects.last_mut() {
             last.marks.union(marks);
@@ -372,7 +372,7 @@ impl<'w> Observer<'w> {
     }
 
     /// An effect on something that is not known.
-    pub fn unknown(&mut self, operation: Operation, by: &By, marks: Marks) {
+    pub(super) fn unknown(&mut self, operation: Operation, by: &By, marks: Marks) {
         // Servers do much that is not known; the programs that code starts are noted where it starts them.
         if operation == Operation::Execute && !marks.has(Mark::InlineCode) {
             self.note_unknown_run();
@@ -392,7 +392,7 @@ impl<'w> Observer<'w> {
         self.effect(effect);
     }
 
-    pub fn flow(&mut self, kind: FlowKind, from: Part, to: Part) {
+    pub(super) fn flow(&mut self, kind: FlowKind, from: Part, to: Part) {
         let flow = Flow { kind, from, to };
         if !self.flows.contains(&flow) && self.flows.len() < EFFECTS {
             self.flows.push(flow);
@@ -400,13 +400,13 @@ impl<'w> Observer<'w> {
     }
 
     /// Marks the call as a whole.
-    pub fn call_mark(&mut self, mark: Mark) {
+    pub(super) fn call_mark(&mut self, mark: Mark) {
         let part = self.outer.unwrap_or_default();
         self.unknown(Operation::Execute, &By { name: String::new(), part }, Marks::default().with(mark));
     }
 
     /// The client's own sandbox is switched off for the call, whatever it does.
-    pub fn leaves_sandbox(&mut self) {
+    pub(super) fn leaves_sandbox(&mut self) {
         let mut effect = Effect::new(Operation::Mutate, Target::Resource("the agent's sandbox".to_owned()));
         effect.scope = Scope::Project;
         effect.reach = Reach::Workspace;
@@ -416,14 +416,14 @@ impl<'w> Observer<'w> {
     }
 
     /// What the call prints holds a secret that no file was read for: a variable, most often.
-    pub fn prints_secret(&mut self) {
+    pub(super) fn prints_secret(&mut self) {
         let mut effect = Effect::new(Operation::Read, Target::Resource("a secret variable".into()));
         effect.marks.add(Mark::SecretReturning);
         self.effect(effect);
     }
 
     /// Some effect so far read something sensitive.
-    pub fn has_read_secret(&self) -> bool {
+    pub(super) fn has_read_secret(&self) -> bool {
         self.effects.iter().any(|effect| {
             effect.sensitivity > doorward_vocabulary::Sensitivity::None || effect.marks.has(Mark::SecretReturning)
         })

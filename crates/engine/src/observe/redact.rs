@@ -8,7 +8,7 @@ use crate::effect::{Part, Target};
 use crate::secret;
 
 /// Redacts the subject and everything that was found; yields the redacted subject.
-pub fn all(subject: String, found: &mut Found, key: [u8; 16]) -> String {
+pub(super) fn all(subject: String, found: &mut Found, key: [u8; 16]) -> String {
     let redacted = secret::redact(&subject, &key).into_owned();
     if redacted != subject {
         // Places in the old text mean nothing in the new one.

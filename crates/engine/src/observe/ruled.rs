@@ -12,7 +12,7 @@ use doorward_vocabulary::Marks;
 
 impl Observer<'_> {
     /// What is moved or linked can be read under its new name, so a rule against reading it counts now.
-    pub fn reads_ruled(&mut self, real: &str, by: &By) {
+    pub(super) fn reads_ruled(&mut self, real: &str, by: &By) {
         if self.world.settings().file_patterns.is_empty() {
             return;
         }
@@ -25,13 +25,13 @@ impl Observer<'_> {
     }
 
     /// The text of a link counts from the directory in which the link lies.
-    pub fn reads_ruled_from(&mut self, directory: &str, text: &str, by: &By) {
+    pub(super) fn reads_ruled_from(&mut self, directory: &str, text: &str, by: &By) {
         let target = path::resolve(&path::join(directory, text), self.world, Follow::Last).real;
         self.reads_ruled(&target, by);
     }
 
     /// Files of rules among the names that a loop goes over, or that this call lists.
-    pub fn ruled_listed(&mut self, touch: Touch, by: &By, field: &Field) {
+    pub(super) fn ruled_listed(&mut self, touch: Touch, by: &By, field: &Field) {
         let is_read = matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
         if !is_read || self.world.settings().file_patterns.is_empty() {
             return;
@@ -45,7 +45,7 @@ impl Observer<'_> {
 }
 
 /// The link is another name of something that must not be read.
-pub fn leads_to_ruled(world: &dyn World, link: &str) -> bool {
+pub(super) fn leads_to_ruled(world: &dyn World, link: &str) -> bool {
     !world.settings().file_patterns.is_empty() && is_ruled(world, &path::resolve(link, world, Follow::Last).real)
 }
 

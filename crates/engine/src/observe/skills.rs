@@ -17,7 +17,7 @@ const SKILLS: usize = 200;
 const RUNS: [&str; 2] = ["!`", "```!"];
 
 /// A skill or command is loaded. What its text leads to is judged call by call; what runs while it is loaded is not.
-pub fn loads_text(out: &mut Observer<'_>, input: &Value, cwd: &str) {
+pub(super) fn loads_text(out: &mut Observer<'_>, input: &Value, cwd: &str) {
     let named = ["skill", "command", "name"].iter().find_map(|key| input.get(key).and_then(Value::as_str));
     let name = named.and_then(|name| name.trim_start_matches('/').split_whitespace().next()).unwrap_or_default();
     let Some(project) = out.world.project().map(str::to_owned) else { return };

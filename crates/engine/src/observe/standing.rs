@@ -9,7 +9,7 @@ use crate::world::{Kind, Tracking, World};
 use crate::{path, place};
 
 /// Marks what is special about a change at this place.
-pub fn mark_standing(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
+pub(super) fn mark_standing(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
     if effect.operation == Operation::Delete && effect.scope >= Scope::OtherRepo {
         mark_home(world, real, effect);
     }
@@ -21,7 +21,7 @@ pub fn mark_standing(world: &dyn World, touch: Touch, real: &str, effect: &mut E
 }
 
 /// What lies below is read as well. A directory that is read like a file is one that is copied, packed or linked to.
-pub fn note_tree(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
+pub(super) fn note_tree(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
     let is_read_as_file = matches!(touch, Touch::Read | Touch::Upload);
     let kind = world.look(real).kind;
     // A described machine does not say that `/etc` is a directory; dot files of other users are most often files.

@@ -2,7 +2,7 @@
 
 /// Where data may come from. Each flag only ever raises what a consumer is suspected of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Origin {
+pub(super) struct Origin {
     /// It may hold a secret.
     pub secret: bool,
     /// It came over the network.
@@ -17,7 +17,7 @@ pub struct Origin {
 
 impl Origin {
     #[must_use]
-    pub fn and(self, other: Origin) -> Origin {
+    pub(super) fn and(self, other: Origin) -> Origin {
         Origin {
             secret: self.secret || other.secret,
             download: self.download || other.download,
@@ -30,7 +30,7 @@ impl Origin {
 
 /// What an unknown text can look like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shape {
+pub(super) enum Shape {
     /// Anything, also several words or a flag.
     #[default]
     Any,
@@ -52,7 +52,7 @@ pub enum Shape {
 
 /// The output of a command, or the value of a variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stream {
+pub(super) struct Stream {
     /// The exact text, if it is known.
     pub text: Option<String>,
     pub shape: Shape,
@@ -63,7 +63,7 @@ pub struct Stream {
 
 /// A file whose content is a part of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileText {
+pub(super) struct FileText {
     pub path: String,
     /// What this call wrote into it before; otherwise the world says what it holds.
     pub written: Option<String>,
@@ -71,7 +71,7 @@ pub struct FileText {
 
 impl Shape {
     /// An argument of this shape may be a flag.
-    pub fn may_be_flag(self) -> bool {
+    pub(super) fn may_be_flag(self) -> bool {
         match self {
             Shape::Any | Shape::ProjectNames => true,
             Shape::Begun | Shape::Token | Shape::OwnJob | Shape::ProjectPaths | Shape::Matched | Shape::Below => false,
@@ -79,7 +79,7 @@ impl Shape {
     }
 
     /// It is one word wherever it stands.
-    pub fn is_one_word(self) -> bool {
+    pub(super) fn is_one_word(self) -> bool {
         match self {
             Shape::Token | Shape::OwnJob => true,
             Shape::Any | Shape::Begun | Shape::ProjectNames | Shape::ProjectPaths | Shape::Matched | Shape::Below => {
@@ -91,24 +91,24 @@ impl Shape {
 
 impl Stream {
     /// Nothing at all.
-    pub fn empty() -> Stream {
+    pub(super) fn empty() -> Stream {
         Stream::known("")
     }
 
-    pub fn known(text: impl Into<String>) -> Stream {
+    pub(super) fn known(text: impl Into<String>) -> Stream {
         Stream { text: Some(text.into()), ..Stream::default() }
     }
 
-    pub fn unknown(origin: Origin) -> Stream {
+    pub(super) fn unknown(origin: Origin) -> Stream {
         Stream { origin, ..Stream::default() }
     }
 
-    pub fn shaped(shape: Shape) -> Stream {
+    pub(super) fn shaped(shape: Shape) -> Stream {
         Stream { shape, ..Stream::default() }
     }
 
     /// A number, or another plain word.
-    pub fn is_number(&self) -> bool {
+    pub(super) fn is_number(&self) -> bool {
         match &self.text {
             Some(text) => !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()),
             None => self.shape == Shape::Token,
@@ -117,13 +117,13 @@ impl Stream {
 
     /// What one or the other prints.
     #[must_use]
-    pub fn or(self, other: &Stream) -> Stream {
+    pub(super) fn or(self, other: &Stream) -> Stream {
         if self == *other { self } else { Stream::unknown(self.origin.and(other.origin)) }
     }
 
     /// What two commands print one after the other.
     #[must_use]
-    pub fn then(mut self, next: Stream) -> Stream {
+    pub(super) fn then(mut self, next: Stream) -> Stream {
         self.origin = self.origin.and(next.origin);
         let (nothing, nothing_more) = (self.text.as_deref() == Some(""), next.text.as_deref() == Some(""));
         self.shape = match (nothing, nothing_more) {
@@ -149,4 +149,4 @@ impl Stream {
 }
 
 /// Longer texts are not followed through variables and pipes.
-pub const TEXT_LIMIT: usize = 256 * 1024;
+pub(super) const TEXT_LIMIT: usize = 256 * 1024;

@@ -13,14 +13,14 @@ use crate::observe::skills::loads_text;
 use crate::secret;
 
 /// The fetch tool.
-pub fn fetch_tool(out: &mut Observer<'_>, url: &str, method: Option<&str>) {
+pub(super) fn fetch_tool(out: &mut Observer<'_>, url: &str, method: Option<&str>) {
     let field = Field::literal(url, doorward_shell::Span::default());
     let reads = method.is_none_or(|method| matches!(method.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS"));
     out.connect(&field, if reads { Exchange::Fetch } else { Exchange::Send }, &By::default());
 }
 
 /// The web search tool: the query leaves this machine.
-pub fn web_search(out: &mut Observer<'_>, query: &str) {
+pub(super) fn web_search(out: &mut Observer<'_>, query: &str) {
     let mut effect = Effect::new(Operation::Network, Target::Resource("web search".into()));
     effect.scope = Scope::External;
     effect.marks.add(Mark::ListedHost);
@@ -31,7 +31,7 @@ pub fn web_search(out: &mut Observer<'_>, query: &str) {
 }
 
 /// A task for another agent: its own calls are judged one by one.
-pub fn task_tool(out: &mut Observer<'_>, agent: &str) {
+pub(super) fn task_tool(out: &mut Observer<'_>, agent: &str) {
     let mut effect = Effect::new(Operation::Execute, Target::Resource(format!("subagent {agent}")));
     effect.scope = Scope::Project;
     effect.reach = Reach::Project;
@@ -41,7 +41,7 @@ pub fn task_tool(out: &mut Observer<'_>, agent: &str) {
 }
 
 /// A tool that only the inventory can tell.
-pub fn other_tool(out: &mut Observer<'_>, name: &str, input: &Value, cwd: &str) {
+pub(super) fn other_tool(out: &mut Observer<'_>, name: &str, input: &Value, cwd: &str) {
     let known = out.knowledge.tools().unwrap_or_default().into_iter().find(|tool| tool.name == name);
     match known {
         Some(tool) if tool.harness => {

@@ -25,7 +25,7 @@ pub(super) const MATCHED: usize = 20;
 
 /// What is done to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Touch {
+pub(super) enum Touch {
     Read,
     ReadTree,
     /// Names and metadata only.
@@ -46,7 +46,7 @@ pub enum Touch {
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Touched {
+pub(super) struct Touched {
     /// The resolved path, if it is known.
     pub path: Option<String>,
     pub sensitive: bool,
@@ -125,7 +125,7 @@ impl Touch {
 
 impl Observer<'_> {
     /// Writes down what happens to the path that a field names.
-    pub fn touch(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
+    pub(super) fn touch(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
         if field.process.is_some() {
             return Touched { path: None, sensitive: field.origin.secret };
         }

@@ -77,7 +77,7 @@ fn lost_with(world: &dyn World, hits: &[String]) -> Option<Amount> {
 }
 
 /// Files that one of git's own commands would throw the changes of, of a whole work tree.
-pub fn note_discarded(world: &dyn World, effect: &mut Effect) {
+pub(super) fn note_discarded(world: &dyn World, effect: &mut Effect) {
     if effect.operation != Operation::Delete || !effect.marks.has(Mark::DiscardsWork) || effect.by == "git clean" {
         return;
     }
@@ -88,7 +88,7 @@ pub fn note_discarded(world: &dyn World, effect: &mut Effect) {
 }
 
 /// How many of the files are there and differ from what is staged.
-pub fn changed<'f>(world: &dyn World, files: impl Iterator<Item = &'f String>) -> u64 {
+pub(super) fn changed<'f>(world: &dyn World, files: impl Iterator<Item = &'f String>) -> u64 {
     let is_changed =
         |file: &&String| world.tracking(file) == Tracking::Modified && world.look(file).kind != Kind::Missing;
     u64::try_from(files.filter(is_changed).count()).unwrap_or(u64::MAX)

@@ -34,7 +34,7 @@ const SOURCES: &[&str] = &[
 
 /// A file in a tree that must not be shown unasked.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub(super) struct Told {
     pub path: String,
     pub kind: Kind,
     is_secret: bool,
@@ -44,7 +44,7 @@ pub struct Told {
 
 /// A search by `find` whose hits other commands read.
 #[derive(Clone, Debug)]
-pub struct Search {
+pub(super) struct Search {
     pub starts: Vec<Field>,
     pub tests: Vec<Field>,
     pub cwd: String,
@@ -60,14 +60,14 @@ struct Walk {
 }
 
 impl Told {
-    pub fn is_ruled(&self) -> bool {
+    pub(super) fn is_ruled(&self) -> bool {
         self.is_ruled
     }
 }
 
 impl Observer<'_> {
     /// Reads by their own names those files below a directory which the sweep would show; yields whether a secret is among them.
-    pub fn touch_told_below(&mut self, root: &str, sweep: &Sweep, by: &By) -> bool {
+    pub(super) fn touch_told_below(&mut self, root: &str, sweep: &Sweep, by: &By) -> bool {
         let mut shown = self.reached_below(root, sweep);
         self.note_cut(root, sweep);
         for before in self.carried_roots(root) {
@@ -84,19 +84,19 @@ impl Observer<'_> {
     }
 
     /// What was not looked at may be a secret.
-    pub fn note_cut(&mut self, root: &str, sweep: &Sweep) {
+    pub(super) fn note_cut(&mut self, root: &str, sweep: &Sweep) {
         if sweep.is_broad() && self.cut.iter().any(|cut| cut == root) {
             self.lower(Degree::Unknown, "too many files to check for secrets");
         }
     }
 
-    pub fn reached_below(&mut self, root: &str, sweep: &Sweep) -> Vec<Told> {
+    pub(super) fn reached_below(&mut self, root: &str, sweep: &Sweep) -> Vec<Told> {
         let told = self.told_below(root);
         told.iter().filter(|told| sweep.reaches(root, &told.path)).cloned().collect()
     }
 
     /// The same for files that are known already.
-    pub fn touch_told(&mut self, told: &[Told], sweep: &Sweep, by: &By) -> bool {
+    pub(super) fn touch_told(&mut self, told: &[Told], sweep: &Sweep, by: &By) -> bool {
         let shown: Vec<Told> =
             told.iter().filter(|told| is_shown(self.world, told, sweep)).take(TOLD).cloned().collect();
         let outer = std::mem::replace(&mut self.follows, false);
@@ -110,7 +110,7 @@ impl Observer<'_> {
     }
 
     /// Secrets and files of rules at and below a directory.
-    pub fn told_below(&mut self, root: &str) -> Rc<[Told]> {
+    pub(super) fn told_below(&mut self, root: &str) -> Rc<[Told]> {
         if let Some((_, told)) = self.told.iter().find(|(known, _)| known == root) {
             return told.clone();
         }
@@ -129,7 +129,7 @@ impl Observer<'_> {
     }
 
     /// Secrets that git tracks in this work tree; where there are too many files to say, those that lie in it.
-    pub fn secrets_in_index(&mut self, root: &str, cwd: &str) -> Vec<Told> {
+    pub(super) fn secrets_in_index(&mut self, root: &str, cwd: &str) -> Vec<Told> {
         let world = self.world;
         let Some(files) = world.tracked_files(cwd, root) else {
             return self.told_below(root).iter().filter(|told| told.is_secret).cloned().collect();
@@ -141,7 +141,7 @@ impl Observer<'_> {
 }
 
 /// Files that a rule is about and that git tracks in this work tree.
-pub fn ruled_in_index(world: &dyn World, root: &str, cwd: &str) -> Vec<Told> {
+pub(super) fn ruled_in_index(world: &dyn World, root: &str, cwd: &str) -> Vec<Told> {
     let mut found = BTreeMap::new();
     for rule in &world.settings().file_patterns {
         let Some(start) = rule.start(world.home(), world.project()) else { continue };
@@ -259,7 +259,7 @@ fn is_secret_file(world: &dyn World, file: &str, plain: &mut BTreeMap<String, bo
 }
 impl Observer<'_> {
     /// Another name of a file that a rule is about is that file.
-    pub fn touch_other_name(&mut self, touch: Touch, real: &str, by: &By) {
+    pub(super) fn touch_other_name(&mut self, touch: Touch, real: &str, by: &By) {
         let is_read = matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
         if !is_read || self.world.settings().file_patterns.is_empty() {
             return;

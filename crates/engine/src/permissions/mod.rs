@@ -8,7 +8,7 @@ use crate::permission_pattern::FILE_TOOLS;
 use crate::verdict::Opinion;
 use doorward_vocabulary::{Clearance, Mark, Operation, Scope, Source};
 
-pub use crate::permission_pattern::{Pattern, wildcard};
+pub(crate) use crate::permission_pattern::{Pattern, wildcard};
 pub use accepted::{AcceptedCall, is_plain_word, kind, question, texts_of};
 
 /// The three lists.

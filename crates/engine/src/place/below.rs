@@ -6,10 +6,10 @@ use super::class::*;
 use super::table::Table;
 
 /// The longest entry of these tables has this many components.
-pub const DEPTH: usize = 6;
+pub(super) const DEPTH: usize = 6;
 
 /// Entries that count wherever their first component appears in a path.
-pub static ANYWHERE: Table<Class> = Table::new(&[
+pub(super) static ANYWHERE: Table<Class> = Table::new(&[
     (
         &CREDENTIAL,
         &[
@@ -589,13 +589,13 @@ pub static ANYWHERE: Table<Class> = Table::new(&[
 ]);
 
 /// Entries below a home directory that do not begin with a dot.
-pub static HOME: Table<Class> = Table::new(&[
+pub(super) static HOME: Table<Class> = Table::new(&[
     (&PROGRAMS, &["bin", "go/bin", "sbin", "scripts/bin", "homebrew/bin", "miniconda3/bin", "anaconda3/bin"]),
     (&PROFILE, &["documents/powershell", "documents/windowspowershell"]),
 ]);
 
 /// What part of an agent's directory the component after it names.
-pub fn agent_part(directory: &str, rest: &str) -> Option<&'static Class> {
+pub(super) fn agent_part(directory: &str, rest: &str) -> Option<&'static Class> {
     let rest = rest.strip_prefix("agent/").unwrap_or(rest);
     let (part, inner) = rest.split_once('/').unwrap_or((rest, ""));
     match part {

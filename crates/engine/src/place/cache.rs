@@ -28,7 +28,7 @@ const INSTALLED: &[(&str, &[&str])] = &[
 ];
 
 /// Inside an installed package, but not in what tools keep beside them.
-pub fn is_installed(path: &str) -> bool {
+pub(crate) fn is_installed(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     parts.windows(2).any(|pair| match pair {
         [directory, next] => INSTALLED.iter().any(|(name, inner)| {
@@ -39,7 +39,7 @@ pub fn is_installed(path: &str) -> bool {
 }
 
 /// Inside a cache of the home, or what a build made somewhere in it; not the caches as a whole.
-pub fn is_cache(path: &str, home: Option<&str>) -> bool {
+pub(crate) fn is_cache(path: &str, home: Option<&str>) -> bool {
     let Some(rest) = home.and_then(|home| path.strip_prefix(home)).and_then(|rest| rest.strip_prefix('/')) else {
         return false;
     };

@@ -2,7 +2,7 @@
 
 /// Where an entry counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holds {
+pub(super) enum Holds {
     Everywhere,
     /// Not among temporary files: nobody builds from them.
     OutsideTemp,
@@ -14,7 +14,7 @@ pub enum Holds {
 
 /// What is true of the places that an entry names.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Class {
+pub(super) struct Class {
     pub marks: &'static [Mark],
     pub reach: Reach,
     pub sensitivity: Sensitivity,
@@ -39,52 +39,53 @@ use Holds::{Everywhere, Live, OutsideFixtures, OutsideTemp};
 use Reach::{Identity, Machine, Project, Shared, Workspace};
 use doorward_vocabulary::{Mark, Reach, Sensitivity};
 
-pub static CREDENTIAL: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Credential, Everywhere);
-pub static KEY: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Key, Everywhere);
-pub static SHAPED_CREDENTIAL: Class =
+pub(super) static CREDENTIAL: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Credential, Everywhere);
+pub(super) static KEY: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Key, Everywhere);
+pub(super) static SHAPED_CREDENTIAL: Class =
     class(&[Mark::CredentialStore], Identity, Sensitivity::Credential, OutsideFixtures);
-pub static SHAPED_KEY: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Key, OutsideFixtures);
-pub static FIXTURE: Class = class(&[], Workspace, Sensitivity::SecretShaped, Everywhere);
+pub(super) static SHAPED_KEY: Class = class(&[Mark::CredentialStore], Identity, Sensitivity::Key, OutsideFixtures);
+pub(super) static FIXTURE: Class = class(&[], Workspace, Sensitivity::SecretShaped, Everywhere);
 /// Only a word says so: reading it asks, and writing it is judged as any other file there.
-pub static CALLED_SECRET: Class = class(&[], Workspace, Sensitivity::Credential, Everywhere);
-pub static DOT_ENV: Class = class(&[Mark::DotEnv], Project, Sensitivity::Credential, Everywhere);
-pub static PERSONAL: Class = class(&[], Machine, Sensitivity::Personal, Everywhere);
-pub static SSH: Class = plain(&[Mark::SshMaterial], Identity, Everywhere);
-pub static SSH_KEY: Class = class(&[Mark::SshMaterial, Mark::CredentialStore], Identity, Sensitivity::Key, Everywhere);
-pub static AUTHORIZED_KEYS: Class = plain(&[Mark::SshMaterial, Mark::AuthorizedKeys], Identity, Everywhere);
-pub static PROFILE: Class = plain(&[Mark::ShellProfile], Machine, Live);
-pub static PERSISTENCE: Class = plain(&[Mark::Persistence], Machine, Live);
-pub static STARTED: Class = plain(&[Mark::Persistence, Mark::ShellProfile], Machine, Live);
-pub static SUDO: Class =
+pub(super) static CALLED_SECRET: Class = class(&[], Workspace, Sensitivity::Credential, Everywhere);
+pub(super) static DOT_ENV: Class = class(&[Mark::DotEnv], Project, Sensitivity::Credential, Everywhere);
+pub(super) static PERSONAL: Class = class(&[], Machine, Sensitivity::Personal, Everywhere);
+pub(super) static SSH: Class = plain(&[Mark::SshMaterial], Identity, Everywhere);
+pub(super) static SSH_KEY: Class =
+    class(&[Mark::SshMaterial, Mark::CredentialStore], Identity, Sensitivity::Key, Everywhere);
+pub(super) static AUTHORIZED_KEYS: Class = plain(&[Mark::SshMaterial, Mark::AuthorizedKeys], Identity, Everywhere);
+pub(super) static PROFILE: Class = plain(&[Mark::ShellProfile], Machine, Live);
+pub(super) static PERSISTENCE: Class = plain(&[Mark::Persistence], Machine, Live);
+pub(super) static STARTED: Class = plain(&[Mark::Persistence, Mark::ShellProfile], Machine, Live);
+pub(super) static SUDO: Class =
     class(&[Mark::CredentialStore, Mark::Persistence], Identity, Sensitivity::Credential, Everywhere);
-pub static GUARD: Class = plain(&[Mark::GuardOwn], Machine, Everywhere);
-pub static AGENT: Class = plain(&[Mark::AgentSettings], Machine, Everywhere);
-pub static AGENT_AUTH: Class =
+pub(super) static GUARD: Class = plain(&[Mark::GuardOwn], Machine, Everywhere);
+pub(super) static AGENT: Class = plain(&[Mark::AgentSettings], Machine, Everywhere);
+pub(super) static AGENT_AUTH: Class =
     class(&[Mark::AgentSettings, Mark::CredentialStore], Identity, Sensitivity::Credential, Everywhere);
-pub static AGENT_NOTES: Class = plain(&[Mark::AgentNotes], Workspace, Everywhere);
+pub(super) static AGENT_NOTES: Class = plain(&[Mark::AgentNotes], Workspace, Everywhere);
 /// What a person said, as agents wrote it down: whoever can change it can put words into that person's mouth.
-pub static TRANSCRIPT: Class = plain(&[Mark::AgentNotes], Machine, Everywhere);
-pub static INSTRUCTION: Class = plain(&[Mark::InstructionFile], Shared, Everywhere);
-pub static GIT: Class = plain(&[Mark::GitInternals], Project, Everywhere);
-pub static GIT_CONFIG: Class = plain(&[Mark::GitInternals, Mark::GitConfig], Project, Everywhere);
-pub static GIT_HOOK: Class = plain(&[Mark::GitHook], Shared, Everywhere);
-pub static GIT_OWN_HOOK: Class = plain(&[Mark::GitInternals, Mark::GitHook], Shared, Everywhere);
-pub static USER_GIT_CONFIG: Class = plain(&[Mark::GitConfig], Machine, Live);
-pub static SUBMODULES: Class = plain(&[Mark::GitConfig], Shared, OutsideTemp);
-pub static MANIFEST: Class = plain(&[Mark::Manifest], Shared, OutsideTemp);
-pub static RECIPE: Class = plain(&[Mark::Manifest, Mark::RunsOnLoad], Shared, OutsideTemp);
-pub static RUNS_ON_LOAD: Class = plain(&[Mark::RunsOnLoad], Project, OutsideTemp);
-pub static LOCKFILE: Class = plain(&[Mark::Lockfile], Shared, OutsideTemp);
-pub static CI: Class = plain(&[Mark::Ci], Shared, OutsideTemp);
-pub static INFRASTRUCTURE: Class = plain(&[Mark::Infrastructure], Shared, OutsideTemp);
-pub static INFRASTRUCTURE_SECRET: Class =
+pub(super) static TRANSCRIPT: Class = plain(&[Mark::AgentNotes], Machine, Everywhere);
+pub(super) static INSTRUCTION: Class = plain(&[Mark::InstructionFile], Shared, Everywhere);
+pub(super) static GIT: Class = plain(&[Mark::GitInternals], Project, Everywhere);
+pub(super) static GIT_CONFIG: Class = plain(&[Mark::GitInternals, Mark::GitConfig], Project, Everywhere);
+pub(super) static GIT_HOOK: Class = plain(&[Mark::GitHook], Shared, Everywhere);
+pub(super) static GIT_OWN_HOOK: Class = plain(&[Mark::GitInternals, Mark::GitHook], Shared, Everywhere);
+pub(super) static USER_GIT_CONFIG: Class = plain(&[Mark::GitConfig], Machine, Live);
+pub(super) static SUBMODULES: Class = plain(&[Mark::GitConfig], Shared, OutsideTemp);
+pub(super) static MANIFEST: Class = plain(&[Mark::Manifest], Shared, OutsideTemp);
+pub(super) static RECIPE: Class = plain(&[Mark::Manifest, Mark::RunsOnLoad], Shared, OutsideTemp);
+pub(super) static RUNS_ON_LOAD: Class = plain(&[Mark::RunsOnLoad], Project, OutsideTemp);
+pub(super) static LOCKFILE: Class = plain(&[Mark::Lockfile], Shared, OutsideTemp);
+pub(super) static CI: Class = plain(&[Mark::Ci], Shared, OutsideTemp);
+pub(super) static INFRASTRUCTURE: Class = plain(&[Mark::Infrastructure], Shared, OutsideTemp);
+pub(super) static INFRASTRUCTURE_SECRET: Class =
     class(&[Mark::Infrastructure, Mark::CredentialStore], Identity, Sensitivity::Credential, OutsideFixtures);
-pub static INFRASTRUCTURE_LOCK: Class = plain(&[Mark::Infrastructure, Mark::Lockfile], Shared, OutsideTemp);
-pub static CONTAINER: Class = plain(&[Mark::Container], Shared, OutsideTemp);
-pub static EDITOR: Class = plain(&[Mark::EditorConfig], Shared, OutsideTemp);
-pub static PROGRAMS: Class = plain(&[Mark::OnProgramPath], Machine, Live);
-pub static LOOKED_UP: Class = plain(&[Mark::OnProgramPath], Machine, Everywhere);
-pub static PROJECT_PROGRAMS: Class = plain(&[Mark::OnProgramPath], Project, OutsideTemp);
-pub static SPECIAL: Class = plain(&[Mark::Device], Machine, Everywhere);
+pub(super) static INFRASTRUCTURE_LOCK: Class = plain(&[Mark::Infrastructure, Mark::Lockfile], Shared, OutsideTemp);
+pub(super) static CONTAINER: Class = plain(&[Mark::Container], Shared, OutsideTemp);
+pub(super) static EDITOR: Class = plain(&[Mark::EditorConfig], Shared, OutsideTemp);
+pub(super) static PROGRAMS: Class = plain(&[Mark::OnProgramPath], Machine, Live);
+pub(super) static LOOKED_UP: Class = plain(&[Mark::OnProgramPath], Machine, Everywhere);
+pub(super) static PROJECT_PROGRAMS: Class = plain(&[Mark::OnProgramPath], Project, OutsideTemp);
+pub(super) static SPECIAL: Class = plain(&[Mark::Device], Machine, Everywhere);
 /// A file of the project that would run somewhere else: dotfiles kept in a repository.
-pub static COPY: Class = plain(&[Mark::RunsOnLoad], Shared, OutsideTemp);
+pub(super) static COPY: Class = plain(&[Mark::RunsOnLoad], Shared, OutsideTemp);

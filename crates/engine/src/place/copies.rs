@@ -105,7 +105,7 @@ const SOURCES: &[&str] = &[
 ];
 
 /// The name of the file that this one is a copy of: `.netrc` for `.netrc.bak`, `.netrc~` and `.netrc.2`.
-pub fn original(name: &str) -> Option<&str> {
+pub(super) fn original(name: &str) -> Option<&str> {
     if let Some(locked) = name.strip_prefix(".#") {
         return Some(locked);
     }
@@ -135,7 +135,7 @@ fn swapped(name: &str) -> Option<&str> {
 }
 
 /// A file below this path is a secret by the plain word that it or its directory is called by.
-pub fn is_called_secret(path: &str, in_project: bool) -> bool {
+pub(super) fn is_called_secret(path: &str, in_project: bool) -> bool {
     let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_source = |part: &str| SOURCES.contains(&part) || super::shapes::is_fixtures(part);
     if parents.split('/').any(is_source) && in_project {

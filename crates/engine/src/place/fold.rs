@@ -5,14 +5,14 @@ use std::borrow::Cow;
 /// A path with case, invisible characters, trailing dots and spaces, NTFS streams, short names and backslashes
 /// folded away. Only names are compared in this form; where a path lies is decided by its exact text unless
 /// the disk ignores case.
-pub struct Folded<'a> {
+pub(super) struct Folded<'a> {
     pub text: Cow<'a, str>,
     /// Characters that a person cannot see were dropped.
     pub hidden: bool,
 }
 
 /// Folds an absolute path.
-pub fn fold(path: &str) -> Folded<'_> {
+pub(super) fn fold(path: &str) -> Folded<'_> {
     if is_folded(path) {
         return Folded { text: Cow::Borrowed(alias(path)), hidden: false };
     }
@@ -37,7 +37,7 @@ pub fn fold(path: &str) -> Folded<'_> {
 }
 
 /// Characters that take no room on the screen or turn the direction of the text.
-pub fn is_hidden(character: char) -> bool {
+pub(super) fn is_hidden(character: char) -> bool {
     matches!(character,
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}'
         | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'

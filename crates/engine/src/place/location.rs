@@ -13,7 +13,7 @@ use crate::world::{Kind, World};
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/usr/tmp", "/dev/shm", "/var/folders"];
 
 /// Where a path lies.
-pub struct Location {
+pub(super) struct Location {
     pub scope: Scope,
     pub reach: Reach,
     pub marks: Marks,
@@ -26,7 +26,7 @@ pub struct Location {
 }
 
 /// The path in the two forms that are compared, with the roots of this machine.
-pub struct Ground<'a> {
+pub(super) struct Ground<'a> {
     /// As given, or folded if the disk ignores case.
     pub path: &'a str,
     pub folded: &'a str,
@@ -37,7 +37,7 @@ pub struct Ground<'a> {
 }
 
 impl<'a> Ground<'a> {
-    pub fn new(path: &'a str, folded: &'a str, world: &'a dyn World) -> Ground<'a> {
+    pub(super) fn new(path: &'a str, folded: &'a str, world: &'a dyn World) -> Ground<'a> {
         let ignores_case = world.case_insensitive() || !path.starts_with('/');
         let home = world.home().map(|home| fold(home).text);
         Ground { path: if ignores_case { folded } else { path }, folded, ignores_case, world, home }
@@ -92,7 +92,7 @@ impl<'a> Ground<'a> {
 }
 
 /// Decides where the path lies, from the agent's own corner outward.
-pub fn locate(ground: &Ground) -> Location {
+pub(super) fn locate(ground: &Ground) -> Location {
     let mut location = place_of(ground);
     if !matches!(location.scope, Scope::Scratch | Scope::File | Scope::Directory | Scope::Project) {
         location.marks.add(Mark::OutsideProject);

@@ -113,7 +113,7 @@ const MET: &[&str] = &[
 const LOADED: &[&str] = &[".config.js", ".config.cjs", ".config.mjs", ".config.ts", ".config.mts", ".pth"];
 
 /// A program that works somewhere else may look for a component of this name.
-pub fn is_met(component: &str) -> bool {
+pub(super) fn is_met(component: &str) -> bool {
     let name = component.to_ascii_lowercase();
     name.starts_with('.')
         || name.ends_with(".sock")

@@ -16,10 +16,10 @@ pub(crate) mod table;
 #[cfg(test)]
 mod tests;
 
-pub use system::is_harmless_device;
+pub(crate) use system::is_harmless_device;
 
 use crate::world::{Kind, World};
-pub use cache::{is_cache, is_installed};
+pub(crate) use cache::{is_cache, is_installed};
 use class::{Class, Holds};
 use doorward_vocabulary::{Mark, Marks, Reach, Scope, Sensitivity};
 pub use loaded::loads_by_itself;
@@ -27,7 +27,7 @@ use location::{Ground, Location, locate};
 
 /// What is known about a path from its text and the machine's roots alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     pub scope: Scope,
     pub reach: Reach,
     pub marks: Marks,
@@ -37,7 +37,7 @@ pub struct Place {
 /// Classifies an absolute path whose dots and links are resolved.
 ///
 /// Names are compared folded: no case, invisible character, trailing dot, stream or short name hides one.
-pub fn classify(path: &str, world: &dyn World) -> Place {
+pub(crate) fn classify(path: &str, world: &dyn World) -> Place {
     let folded = fold::fold(path);
     let mut place = match Alias::of(&folded.text) {
         Alias::Harmless => mild(Scope::Scratch, Reach::Workspace),
@@ -58,7 +58,7 @@ pub fn classify(path: &str, world: &dyn World) -> Place {
 }
 
 /// A directory whose programs belong to the system.
-pub fn is_program_directory(path: &str) -> bool {
+pub(crate) fn is_program_directory(path: &str) -> bool {
     ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"]
         .iter()
         .any(|directory| path.strip_prefix(directory).is_some_and(|name| !name.contains('/')))
@@ -115,7 +115,7 @@ fn marked(mark: Mark) -> Place {
 }
 
 /// A device, also one that only passes data on: whoever removes or replaces it takes it from every program.
-pub fn device() -> Place {
+pub(crate) fn device() -> Place {
     marked(Mark::Device)
 }
 
@@ -154,7 +154,7 @@ fn add_original(place: &mut Place, folded: &str, world: &dyn World) {
 }
 
 /// Where the secrets of a home and a project usually lie, to be compared with files that have several names.
-pub fn usual_secrets(world: &dyn World) -> Vec<String> {
+pub(crate) fn usual_secrets(world: &dyn World) -> Vec<String> {
     const OF_PROJECT: &[&str] =
         &[".env", ".env.local", ".env.production", ".npmrc", "secrets.yaml", "credentials.json"];
     let home = world.home().into_iter().flat_map(|home| {
@@ -167,7 +167,7 @@ pub fn usual_secrets(world: &dyn World) -> Vec<String> {
 }
 
 /// Below this directory lie secrets of the system or of other users, whoever may read them.
-pub fn holds_system_secrets(directory: &str) -> bool {
+pub(crate) fn holds_system_secrets(directory: &str) -> bool {
     let folded = fold::fold(directory);
     let path = folded.text.trim_matches('/');
     let mut parts = path.split('/');

@@ -3,7 +3,7 @@
 use super::class::*;
 use super::table::Table;
 
-pub static NAMES: Table<Class> = Table::new(&[
+pub(super) static NAMES: Table<Class> = Table::new(&[
     (
         &CREDENTIAL,
         &[

@@ -32,7 +32,7 @@ const CREDENTIALS: &[&str] = &[
 const IN_PROJECTS: usize = 2;
 
 /// Calls `found` for what the environment says about a folded path.
-pub fn by_environment(folded: &str, scope: Scope, world: &dyn World, mut found: impl FnMut(&'static Class)) {
+pub(super) fn by_environment(folded: &str, scope: Scope, world: &dyn World, mut found: impl FnMut(&'static Class)) {
     let (moved, credentials) = match scope {
         Scope::Scratch | Scope::File | Scope::Directory | Scope::Project => (0, IN_PROJECTS),
         Scope::OtherRepo | Scope::System | Scope::External => (MOVED.len(), CREDENTIALS.len()),
@@ -68,7 +68,7 @@ pub fn by_environment(folded: &str, scope: Scope, world: &dyn World, mut found: 
 
 /// A path pattern of the settings: absolute, below `~/`, or relative to the project; a bare name counts at any
 /// depth of the project. `*` stands for part of a component, `**` for any components.
-pub fn matches(pattern: &str, folded: &str, world: &dyn World) -> bool {
+pub(super) fn matches(pattern: &str, folded: &str, world: &dyn World) -> bool {
     let (root, pattern) = match pattern.strip_prefix("~/") {
         Some(rest) => (world.home(), rest),
         None if pattern.starts_with('/') => (Some("/"), pattern),

@@ -3,7 +3,7 @@
 use super::class::*;
 
 /// The class of a name that no table lists.
-pub fn shape(name: &str) -> Option<&'static Class> {
+pub(super) fn shape(name: &str) -> Option<&'static Class> {
     environment(name).or_else(|| beginning(name)).or_else(|| ending(name))
 }
 
@@ -112,12 +112,12 @@ fn is_public(stem: &str) -> bool {
 }
 
 /// Written in the language of deployment definitions.
-pub fn is_definition(path: &str) -> bool {
+pub(super) fn is_definition(path: &str) -> bool {
     path.ends_with(".yml") || path.ends_with(".yaml") || path.ends_with(".tpl")
 }
 
 /// Directories whose definitions describe running systems.
-pub fn is_infrastructure(component: &[u8]) -> bool {
+pub(super) fn is_infrastructure(component: &[u8]) -> bool {
     matches!(
         component,
         b"k8s" | b"kubernetes" | b"helm" | b"ansible" | b"playbooks" | b"terraform" | b"argocd" | b"helm-charts"
@@ -125,7 +125,7 @@ pub fn is_infrastructure(component: &[u8]) -> bool {
 }
 
 /// Directories of data that tests read.
-pub fn is_fixtures(component: &str) -> bool {
+pub(super) fn is_fixtures(component: &str) -> bool {
     matches!(
         component,
         "testdata"

@@ -4,10 +4,10 @@ use super::class::*;
 use super::table::Table;
 
 /// The longest entry has this many components.
-pub const DEPTH: usize = 7;
+pub(super) const DEPTH: usize = 7;
 
 /// Below the root, without the leading slash; a longer entry replaces a shorter one.
-pub static SYSTEM: Table<Class> = Table::new(&[
+pub(super) static SYSTEM: Table<Class> = Table::new(&[
     (
         &CREDENTIAL,
         &[
@@ -347,14 +347,14 @@ const KEEPING: &[&str] = &[
 ];
 
 /// Some entry for credentials or keys lies below this path, which is given without slashes around it.
-pub fn has_secrets_below(path: &str) -> bool {
+pub(super) fn has_secrets_below(path: &str) -> bool {
     let is_below = |name: &str| name == path || name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'));
     SYSTEM.secret_names().chain(KEEPING.iter().copied()).any(is_below)
         || KEEPING.iter().any(|keeping| crate::path::under(path, keeping))
 }
 
 /// Top directories that belong to the operating system.
-pub fn is_system(first: &str, second: Option<&str>) -> bool {
+pub(super) fn is_system(first: &str, second: Option<&str>) -> bool {
     match first {
         "etc" | "usr" | "bin" | "sbin" | "lib" | "lib32" | "lib64" | "libx32" | "boot" | "opt" | "var" | "system"
         | "library" | "applications" | "dev" | "proc" | "sys" | "run" | "private" | "cores" | "nix" | "snap"
@@ -368,12 +368,12 @@ pub fn is_system(first: &str, second: Option<&str>) -> bool {
 }
 
 /// Directories that stay the system's even if somebody calls them the project or scratch.
-pub fn is_never_owned(first: &str) -> bool {
+pub(super) fn is_never_owned(first: &str) -> bool {
     matches!(first, "" | "etc" | "bin" | "sbin" | "lib" | "lib32" | "lib64" | "boot" | "proc" | "sys" | "system")
 }
 
 /// Devices that only pass or swallow data.
-pub fn is_harmless_device(path: &str) -> bool {
+pub(crate) fn is_harmless_device(path: &str) -> bool {
     if !(path.starts_with("/dev/") || path.starts_with("/proc/self/fd/") || path == "nul") {
         return false;
     }

@@ -1,7 +1,7 @@
 //! Names grouped by class, found by one hash that the compiler has already spread out.
 
 /// Names that share a class.
-pub type Group<T> = (&'static T, &'static [&'static str]);
+pub(crate) type Group<T> = (&'static T, &'static [&'static str]);
 
 /// Slots of a table: a power of two, at least twice the names of the largest one.
 const SLOTS: usize = 2048;
@@ -10,19 +10,19 @@ const SLOTS: usize = 2048;
 type Slot = (u8, u8);
 
 /// A class that says whether its places hold secrets.
-pub trait HoldsSecrets {
+pub(crate) trait HoldsSecrets {
     fn holds_secrets(&self) -> bool;
 }
 
 /// All groups of one kind of name, indexed at compile time.
-pub struct Table<T: 'static> {
+pub(crate) struct Table<T: 'static> {
     groups: &'static [Group<T>],
     slots: [Slot; SLOTS],
 }
 
 impl<T> Table<T> {
     #[expect(clippy::indexing_slicing, reason = "runs in the compiler, which refuses an index out of bounds")]
-    pub const fn new(groups: &'static [Group<T>]) -> Table<T> {
+    pub(crate) const fn new(groups: &'static [Group<T>]) -> Table<T> {
         let mut slots = [(0, 0); SLOTS];
         let mut group = 0;
         while group < groups.len() {
@@ -43,12 +43,12 @@ impl<T> Table<T> {
     }
 
     /// The class of exactly this name.
-    pub fn find(&self, name: &str) -> Option<&'static T> {
+    pub(crate) fn find(&self, name: &str) -> Option<&'static T> {
         self.probe(name, spread(name.bytes().fold(SEED, stir)))
     }
 
     /// The longest entry that is `path` or lies above it, and how long it is.
-    pub fn find_above(&self, path: &str, depth: usize) -> Option<(&'static T, usize)> {
+    pub(crate) fn find_above(&self, path: &str, depth: usize) -> Option<(&'static T, usize)> {
         let mut deepest = None;
         let mut state = SEED;
         let mut left = depth;
@@ -80,7 +80,7 @@ impl<T> Table<T> {
     }
 
     /// The names of the groups whose class is one of secrets.
-    pub fn secret_names(&self) -> impl Iterator<Item = &'static str>
+    pub(crate) fn secret_names(&self) -> impl Iterator<Item = &'static str>
     where
         T: HoldsSecrets,
     {
@@ -88,7 +88,7 @@ impl<T> Table<T> {
     }
 
     #[cfg(test)]
-    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.groups.iter().flat_map(|(_, names)| names.iter().copied())
     }
 

@@ -9,7 +9,7 @@ const BLOCK: usize = 16 * 1024;
 const USER: usize = 512;
 
 /// The length of the private key block at the start of `text`.
-pub fn private_key(text: &str) -> Option<usize> {
+pub(super) fn private_key(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("-----BEGIN ")?;
     let title = rest.get(..rest.find("-----").filter(|length| *length < 64)?)?;
     if !title.contains("PRIVATE KEY") {
@@ -37,7 +37,7 @@ fn is_body(byte: u8) -> bool {
 }
 
 /// The length of the private part of a PuTTY key at the start of `text`.
-pub fn putty_key(text: &str) -> Option<usize> {
+pub(super) fn putty_key(text: &str) -> Option<usize> {
     let rest = text.strip_prefix("Private-Lines: ")?;
     let body = rest
         .bytes()
@@ -48,7 +48,7 @@ pub fn putty_key(text: &str) -> Option<usize> {
 
 /// The length of the signed token at the start of `bytes`: three dotted parts of which two are JSON. `head` is the
 /// length of the first part.
-pub fn signed_token(bytes: &[u8], head: usize) -> Option<usize> {
+pub(super) fn signed_token(bytes: &[u8], head: usize) -> Option<usize> {
     let run = |from: usize| {
         bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|byte| Letters::Name.has(**byte)).count())
     };
@@ -68,7 +68,7 @@ pub fn signed_token(bytes: &[u8], head: usize) -> Option<usize> {
 }
 
 /// Dotted tokens of chat services: `id.time.signature`, and `number:signature`.
-pub fn chat_token(bytes: &[u8]) -> Option<(usize, &'static str)> {
+pub(super) fn chat_token(bytes: &[u8]) -> Option<(usize, &'static str)> {
     let run = |from: usize| {
         bytes.get(from..).map_or(0, |rest| rest.iter().take(80).take_while(|byte| Letters::Name.has(**byte)).count())
     };
@@ -93,7 +93,7 @@ pub fn chat_token(bytes: &[u8]) -> Option<(usize, &'static str)> {
 }
 
 /// The password in `user:password@` or the token in `token@`, given what follows `://`.
-pub fn user_part(text: &str) -> Option<(usize, usize)> {
+pub(super) fn user_part(text: &str) -> Option<(usize, usize)> {
     let bytes = text.as_bytes();
     let stop =
         |byte: &u8| *byte <= b' ' || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\');

@@ -10,7 +10,7 @@ const BEFORE: usize = 256;
 const WITH_P: &[&str] = &["sshpass", "redis-cli", "login", "mongo", "twine", "az ", "xh ", "http "];
 
 /// The secret after the flag that begins at `at`, with its kind.
-pub fn after_flag(text: &str, at: usize) -> Option<(Value, &'static str)> {
+pub(super) fn after_flag(text: &str, at: usize) -> Option<(Value, &'static str)> {
     let bytes = text.as_bytes();
     let rest = bytes.get(at..)?;
     let length = rest
@@ -33,7 +33,7 @@ pub fn after_flag(text: &str, at: usize) -> Option<(Value, &'static str)> {
 }
 
 /// Which word a finding after this kind of name is called by.
-pub fn kind(key: Key) -> &'static str {
+pub(super) fn kind(key: Key) -> &'static str {
     match key {
         Key::Password => "password",
         Key::Token => "secret",

@@ -2,7 +2,7 @@
 
 /// How much a name says about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
+pub(super) enum Key {
     /// A password: people choose them, so they need not look random.
     Password,
     /// A token or key: machines make them.
@@ -65,10 +65,10 @@ const TAILS: &[&str] = &[
 ];
 
 /// The longest name that is looked at.
-pub const LONGEST: usize = 64;
+pub(super) const LONGEST: usize = 64;
 
 /// What a name such as `DB_PASSWORD`, `apiKey` or `x-auth-token` says about its value.
-pub fn key(name: &[u8]) -> Option<Key> {
+pub(super) fn key(name: &[u8]) -> Option<Key> {
     let whole = name.get(name.len().saturating_sub(LONGEST)..)?;
     let name = without_tail(whole);
     let last = *name.last()?;

@@ -20,7 +20,7 @@ use doorward_vocabulary::Sensitivity;
 
 /// Something in a text that must not be written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub(crate) struct Finding {
     pub start: usize,
     pub end: usize,
     /// What it looks like: `github-token`, `password`, `private-key`.
@@ -29,17 +29,17 @@ pub struct Finding {
 }
 
 /// Every secret and personal number in the text, in order and apart from each other.
-pub fn scan(text: &str) -> Vec<Finding> {
+pub(crate) fn scan(text: &str) -> Vec<Finding> {
     scanner::scan(text)
 }
 
 /// The text holds a secret or a personal number, and not only a word that looks random.
-pub fn holds(text: &str) -> bool {
+pub(crate) fn holds(text: &str) -> bool {
     scan(text).iter().any(|finding| finding.sensitivity > Sensitivity::None)
 }
 
 /// The same for a text that is sent: signs that an address may write as numbers are read as what they are.
-pub fn holds_encoded(text: &str) -> bool {
+pub(crate) fn holds_encoded(text: &str) -> bool {
     /// `%2567` is decoded to `%67`, and that to `g`, by whoever hands it on.
     const ROUNDS: usize = 3;
     let mut text = Cow::Borrowed(text);

@@ -24,7 +24,7 @@ const PUBLISHED: &[&[u8]] = &[
 ];
 
 /// The length of the card or social security number at the start of `bytes`, with its kind.
-pub fn number(bytes: &[u8]) -> Option<(usize, &'static str)> {
+pub(super) fn number(bytes: &[u8]) -> Option<(usize, &'static str)> {
     let mut digits = [0u8; 20];
     let mut count = 0;
     let mut groups = [0usize; 8];
@@ -98,7 +98,7 @@ fn luhn(digits: &[u8]) -> bool {
 
 /// The length of the bank account number at the start of `bytes`: country, check digits, account; spaces between
 /// groups of four.
-pub fn account(bytes: &[u8]) -> Option<usize> {
+pub(super) fn account(bytes: &[u8]) -> Option<usize> {
     let is_country =
         bytes.get(..2)?.iter().all(u8::is_ascii_uppercase) && bytes.get(2..4)?.iter().all(u8::is_ascii_digit);
     if !is_country {

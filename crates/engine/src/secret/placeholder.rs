@@ -1,13 +1,13 @@
 //! Values that stand for a secret without being one.
 
 /// `value` is a reference, a template, an example or an empty word rather than a secret.
-pub fn is_placeholder(value: &str) -> bool {
+pub(super) fn is_placeholder(value: &str) -> bool {
     let bytes = value.as_bytes();
     is_template(bytes) || is_dull(bytes) || is_word(value) || mentions_example(bytes)
 }
 
 /// `$NAME`, `${{ x }}`, `<token>`, `{{token}}`, `%s`, `[redacted:…]`, `call(…)`, `@file`, `/path`, `arn:…`, `op://…`.
-pub fn is_template(value: &[u8]) -> bool {
+pub(super) fn is_template(value: &[u8]) -> bool {
     let opens = matches!(
         value.first(),
         None | Some(b'$' | b'<' | b'{' | b'%' | b'[' | b'(' | b'*' | b'@' | b'/' | b'~' | b'`' | b'&' | b'\\' | b'#')

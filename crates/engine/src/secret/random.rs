@@ -16,7 +16,7 @@ const AROUND: usize = 160;
 const DATA: &[&[u8]] = &[b"sha512-", b"sha384-", b"sha256-", b"sha1-", b"md5-", b"h1:", b"base64,", b"nonce-"];
 
 /// The word of letters and digits at `at` is a token by its looks.
-pub fn is_token(bytes: &[u8], at: usize, length: usize) -> bool {
+pub(super) fn is_token(bytes: &[u8], at: usize, length: usize) -> bool {
     let Some(word) = bytes.get(at..at + length).filter(|_| (SHORTEST..=LONGEST).contains(&length)) else {
         return false;
     };

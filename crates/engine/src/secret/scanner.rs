@@ -13,7 +13,7 @@ use super::{blocks, personal, placeholder, random, value};
 const NAMED_BEFORE: usize = 12;
 
 /// Finds everything, in order.
-pub fn scan(text: &str) -> Vec<Finding> {
+pub(super) fn scan(text: &str) -> Vec<Finding> {
     let mut scanner = Scanner { text, bytes: text.as_bytes(), at: 0, run: 0, findings: Vec::new() };
     while let Some(byte) = scanner.bytes.get(scanner.at) {
         scanner.step(*byte);

@@ -4,7 +4,7 @@ use Letters::{Hex, Name, Plain, Upper, Url};
 
 /// Which characters may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Letters {
+pub(super) enum Letters {
     /// Letters and digits.
     Plain,
     /// Letters, digits, `_` and `-`.
@@ -17,7 +17,7 @@ pub enum Letters {
 }
 
 impl Letters {
-    pub fn has(self, byte: u8) -> bool {
+    pub(super) fn has(self, byte: u8) -> bool {
         match self {
             Plain => byte.is_ascii_alphanumeric(),
             Name => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
@@ -29,12 +29,12 @@ impl Letters {
 }
 
 /// A beginning, what follows it, and how much of that at least and at most.
-pub type Shape = (&'static str, Letters, usize, usize, &'static str);
+pub(super) type Shape = (&'static str, Letters, usize, usize, &'static str);
 
 const ANY: usize = usize::MAX;
 
 /// The shapes that begin with this byte.
-pub fn beginning_with(first: u8) -> &'static [Shape] {
+pub(super) fn beginning_with(first: u8) -> &'static [Shape] {
     match first {
         b'A' => &[
             ("AKIA", Upper, 16, 16, "aws-key"),

@@ -1,7 +1,7 @@
 //! SipHash-2-4: a short keyed hash that stands for a secret without telling it.
 
 /// Hashes `data` under `key`.
-pub fn siphash(key: &[u8; 16], data: &[u8]) -> u64 {
+pub(super) fn siphash(key: &[u8; 16], data: &[u8]) -> u64 {
     let (k0, k1) = halves(key);
     let mut state = State {
         v0: k0 ^ 0x736f_6d65_7073_6575,

@@ -5,7 +5,7 @@ use super::placeholder::{is_placeholder, is_template};
 
 /// How a value stands after its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub(super) enum Manner {
     /// Between quotes: a literal.
     Quoted,
     /// Right after `=`, as in shells, environment files and query strings; `loud` names are in capitals.
@@ -21,14 +21,14 @@ const WINDOW: usize = 256;
 
 /// A value found in a text: where it begins and ends.
 #[derive(Clone, Copy, Debug)]
-pub struct Value {
+pub(super) struct Value {
     pub start: usize,
     pub end: usize,
     pub manner: Manner,
 }
 
 /// Reads the value that begins at `start`, quotes apart.
-pub fn read(bytes: &[u8], start: usize, bare: Manner) -> Value {
+pub(super) fn read(bytes: &[u8], start: usize, bare: Manner) -> Value {
     let mut at = start;
     while bytes.get(at) == Some(&b'\\') {
         at += 1;
@@ -47,7 +47,7 @@ pub fn read(bytes: &[u8], start: usize, bare: Manner) -> Value {
 impl Value {
     /// The same value up to its real end, however long it is.
     #[must_use]
-    pub fn whole(self, bytes: &[u8]) -> Value {
+    pub(super) fn whole(self, bytes: &[u8]) -> Value {
         if self.end - self.start < WINDOW {
             return self;
         }
@@ -62,13 +62,13 @@ impl Value {
 }
 
 /// Ends a bare value.
-pub fn is_delimiter(byte: u8) -> bool {
+pub(super) fn is_delimiter(byte: u8) -> bool {
     byte <= b' '
         || matches!(byte, b'"' | b'\'' | b'`' | b',' | b';' | b'&' | b'|' | b'<' | b'>' | b')' | b']' | b'}' | b'\\')
 }
 
 /// The value is a secret, given what its name says and how it stands.
-pub fn is_secret(text: &str, value: Value, key: Key) -> bool {
+pub(super) fn is_secret(text: &str, value: Value, key: Key) -> bool {
     let Some(bytes) = text.as_bytes().get(value.start..value.end).filter(|bytes| bytes.len() >= 4) else {
         return false;
     };
@@ -122,7 +122,7 @@ fn is_identifier(value: &[u8]) -> bool {
 
 /// Counts that tell a random string from a word.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Shape {
+pub(super) struct Shape {
     length: usize,
     pub digits: usize,
     uppers: usize,
@@ -136,7 +136,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    pub fn of(value: &[u8]) -> Shape {
+    pub(super) fn of(value: &[u8]) -> Shape {
         let mut shape = Shape { length: value.len(), ..Shape::default() };
         let (mut before, mut run) = (0, 0);
         for byte in value {
@@ -165,23 +165,23 @@ impl Shape {
     }
 
     /// Letters with digits or symbols among them.
-    pub fn is_mixed(&self) -> bool {
+    pub(super) fn is_mixed(&self) -> bool {
         self.uppers + self.lowers > 0 && self.digits + self.symbols > 0
     }
 
     /// Made of words, with perhaps a number behind: `sha256`, `access-token-v2`.
-    pub fn is_wordy(&self) -> bool {
+    pub(super) fn is_wordy(&self) -> bool {
         self.symbols == 0 && self.turns * 4 <= self.length && self.longest >= 3
     }
 
     /// Capital and small letters and digits in no order.
-    pub fn is_token(&self) -> bool {
+    pub(super) fn is_token(&self) -> bool {
         let is_dense = self.turns * 5 >= self.length * 2 && (self.digits >= 2 || self.turns * 2 >= self.length);
         is_dense && self.digits >= 1 && self.uppers >= 3 && self.lowers >= 3 && self.longest <= 7
     }
 
     /// Long, and nobody would write it by hand.
-    pub fn is_random(&self) -> bool {
+    pub(super) fn is_random(&self) -> bool {
         let is_dense =
             self.turns * 5 >= self.length && (self.digits >= 2 || self.turns * 3 >= self.length && self.uppers >= 4);
         self.length >= 16 && self.spaces == 0 && is_dense && self.longest <= 7

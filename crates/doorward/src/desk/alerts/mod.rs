@@ -20,7 +20,7 @@ use crate::machine::visible;
 use crate::memory::alerts::everything;
 
 #[derive(Debug, Args)]
-pub struct AlertsArguments {
+pub(crate) struct AlertsArguments {
     #[command(subcommand)]
     pub what: Option<What>,
     /// Print JSON
@@ -32,7 +32,7 @@ pub struct AlertsArguments {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub(crate) enum What {
     /// List open alerts (the default)
     List,
     /// Mark an alert as seen; it stays in the list (not for agents)
@@ -52,7 +52,7 @@ pub enum What {
 /// Exit code: there are open alerts.
 const STANDS: u8 = 1;
 
-pub fn run(arguments: &AlertsArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &AlertsArguments) -> Result<ExitCode> {
     if arguments.explain {
         return explain(arguments.json);
     }

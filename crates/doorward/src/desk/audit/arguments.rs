@@ -7,13 +7,13 @@ use clap::{Args, Subcommand, ValueEnum};
 
 /// What to do with the record.
 #[derive(Debug, Args)]
-pub struct AuditArguments {
+pub(crate) struct AuditArguments {
     #[command(subcommand)]
     pub command: AuditCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum AuditCommand {
+pub(crate) enum AuditCommand {
     /// List records, newest first
     List(ListArguments),
     /// Show everything about one record
@@ -51,7 +51,7 @@ pub enum AuditCommand {
 
 /// Selects records.
 #[derive(Debug, Default, Args)]
-pub struct FilterArguments {
+pub(crate) struct FilterArguments {
     /// Only this verdict
     #[arg(long, value_enum)]
     pub verdict: Option<VerdictWord>,
@@ -88,7 +88,7 @@ pub struct FilterArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct ListArguments {
+pub(crate) struct ListArguments {
     #[command(flatten)]
     pub filter: FilterArguments,
     /// Maximum number to list
@@ -103,7 +103,7 @@ pub struct ListArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct ShowArguments {
+pub(crate) struct ShowArguments {
     /// A record number, or the name of a decision
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
@@ -113,7 +113,7 @@ pub struct ShowArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct TailArguments {
+pub(crate) struct TailArguments {
     /// Wait for new records
     #[arg(short, long)]
     pub follow: bool,
@@ -128,7 +128,7 @@ pub struct TailArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct VerifyArguments {
+pub(crate) struct VerifyArguments {
     /// Also compare with this checkpoint file, which you kept elsewhere
     #[arg(long, value_name = "CHECKPOINT")]
     pub from: Vec<PathBuf>,
@@ -138,7 +138,7 @@ pub struct VerifyArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct ExportArguments {
+pub(crate) struct ExportArguments {
     /// Output format
     #[arg(long, value_enum, default_value_t = FormatWord::Jsonl)]
     pub format: FormatWord,
@@ -156,7 +156,7 @@ pub struct ExportArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct RetainArguments {
+pub(crate) struct RetainArguments {
     /// Keep bodies for this many days, at least 90; default: `profile.retain_days` from the configuration
     #[arg(long, value_parser = clap::value_parser!(u32).range(90..))]
     pub days: Option<u32>,
@@ -166,7 +166,7 @@ pub struct RetainArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct StatsArguments {
+pub(crate) struct StatsArguments {
     #[command(flatten)]
     pub filter: FilterArguments,
     /// Print JSON
@@ -175,14 +175,14 @@ pub struct StatsArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct ReindexArguments {
+pub(crate) struct ReindexArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct CheckpointArguments {
+pub(crate) struct CheckpointArguments {
     /// Append a copy to this file, ideally on another machine
     #[arg(long, value_name = "FILE")]
     pub copy_to: Option<PathBuf>,
@@ -217,7 +217,7 @@ pub enum KindWord {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum FormatWord {
+pub(crate) enum FormatWord {
     /// One JSON object per line, bodies included
     Jsonl,
     /// Comma-separated columns

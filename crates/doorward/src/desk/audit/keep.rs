@@ -13,7 +13,7 @@ use crate::machine::paths::Places;
 use crate::machine::record;
 use crate::memory::ledger_view::Room;
 
-pub fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
+pub(super) fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
     let format = match arguments.format {
         FormatWord::Jsonl => Format::Jsonl,
         FormatWord::Csv => Format::Csv,
@@ -39,7 +39,7 @@ pub fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
     say(&format!("Wrote {count} records to `{}`.", path.display()))
 }
 
-pub fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
+pub(super) fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
     let least = crate::policy::load::load(&room.places, None, "").config.profile.retain_days();
     let wanted = arguments.days.unwrap_or(least);
     if wanted < least {
@@ -74,7 +74,7 @@ fn is_person(what: &str, days: u32) -> Result<bool> {
     Ok(answer.trim() == "yes")
 }
 
-pub fn reindex(room: &Room, arguments: &ReindexArguments) -> Result<()> {
+pub(super) fn reindex(room: &Room, arguments: &ReindexArguments) -> Result<()> {
     let (_index, fed) = Index::rebuild(&record::index_file(&room.places), &room.log)?;
     if arguments.json {
         return say(&json!({ "records": fed.records, "unreadable": fed.bad }).to_string());
@@ -86,7 +86,7 @@ pub fn reindex(room: &Room, arguments: &ReindexArguments) -> Result<()> {
     say(&format!("Rebuilt the index: {} records{unreadable}", fed.records))
 }
 
-pub fn checkpoint(room: Room, arguments: &CheckpointArguments) -> Result<()> {
+pub(super) fn checkpoint(room: Room, arguments: &CheckpointArguments) -> Result<()> {
     let Room { places, mut log } = room;
     let (checkpoint, path) = record::checkpoint(&places, &mut log, clock::now_ms()).context("can't sign the record")?;
     let mut copies = Vec::new();

@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// How much of a call one line shows.
 const SHOWN: usize = 120;
 
-pub fn list(room: &Room, arguments: &ListArguments) -> Result<()> {
+pub(crate) fn list(room: &Room, arguments: &ListArguments) -> Result<()> {
     let filter = Filter { limit: Some(arguments.limit), before: arguments.before, ..arguments.filter.filter()? };
     let rows = room.index()?.list(&filter)?;
     let mut out = anstream::stdout().lock();
@@ -43,7 +43,7 @@ pub fn list(room: &Room, arguments: &ListArguments) -> Result<()> {
     Ok(())
 }
 
-pub fn tail(room: &Room, arguments: &TailArguments) -> Result<()> {
+pub(crate) fn tail(room: &Room, arguments: &TailArguments) -> Result<()> {
     let filter = arguments.filter.filter()?;
     let mut index = room.index()?;
     let current = record::directory(&room.places).join("current.log");
@@ -95,7 +95,7 @@ fn print(rows: &[Row], json: bool) -> Result<()> {
 }
 
 /// One record on one line.
-pub fn line(out: &mut dyn Write, row: &Row) -> std::io::Result<()> {
+pub(crate) fn line(out: &mut dyn Write, row: &Row) -> std::io::Result<()> {
     let word = row.verdict.as_deref().unwrap_or(&row.kind);
     let style = word_style(word);
     write!(
@@ -126,7 +126,7 @@ fn first_line(text: &str) -> String {
 }
 
 /// The color of a verdict; other words have none.
-pub fn word_style(word: &str) -> Style {
+pub(crate) fn word_style(word: &str) -> Style {
     let colour = match word {
         "approve" => AnsiColor::Green,
         "confirm" => AnsiColor::Yellow,

@@ -2,26 +2,26 @@
 
 mod arguments;
 mod keep;
-pub mod list;
+pub(crate) mod list;
 mod room;
 mod show;
 mod stats;
 mod verify;
 
-pub use crate::memory::ledger_view::Room;
+pub(crate) use crate::memory::ledger_view::Room;
 use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
 
-pub use arguments::AuditArguments;
+pub(crate) use arguments::AuditArguments;
 use arguments::AuditCommand;
-pub use verify::verified_watched;
+pub(crate) use verify::verified_watched;
 
 use crate::machine::paths::Places;
 
 /// Runs the command.
-pub fn run(arguments: &AuditArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &AuditArguments) -> Result<ExitCode> {
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     match &arguments.command {
         AuditCommand::List(arguments) => list::list(&room, arguments)?,
@@ -39,7 +39,7 @@ pub fn run(arguments: &AuditArguments) -> Result<ExitCode> {
 
 impl AuditArguments {
     /// The exit code of a command that failed; for `verify`, 1 already means that the record is broken.
-    pub fn failure(&self) -> u8 {
+    pub(crate) fn failure(&self) -> u8 {
         match self.command {
             AuditCommand::Verify(_) => 2,
             AuditCommand::List(_)

@@ -8,7 +8,7 @@ use super::arguments::{FilterArguments, KindWord, VerdictWord};
 use crate::machine::clock;
 
 impl FilterArguments {
-    pub fn filter(&self) -> Result<Filter> {
+    pub(crate) fn filter(&self) -> Result<Filter> {
         let now = clock::now_ms();
         let moment = |text: &Option<String>| {
             text.as_deref().map(|text| clock::parse(text, now)).transpose().map_err(anyhow::Error::msg)

@@ -19,7 +19,7 @@ use crate::memory::ledger_view::Room;
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
 
-pub fn show(room: &Room, arguments: &ShowArguments) -> Result<()> {
+pub(super) fn show(room: &Room, arguments: &ShowArguments) -> Result<()> {
     let (sequence, later) = find(room, &arguments.id)?;
     let record = room.log.record(sequence)?.with_context(|| {
         format!("the index has record {sequence}, but the log does not; run `doorward audit verify`")

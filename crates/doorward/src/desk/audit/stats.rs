@@ -8,7 +8,7 @@ use super::arguments::StatsArguments;
 use crate::machine::visible;
 use crate::memory::ledger_view::Room;
 
-pub fn stats(room: &Room, arguments: &StatsArguments) -> Result<()> {
+pub(super) fn stats(room: &Room, arguments: &StatsArguments) -> Result<()> {
     let stats = room.index()?.stats(&arguments.filter.filter()?)?;
     let mut out = anstream::stdout().lock();
     if arguments.json {

@@ -19,7 +19,7 @@ use crate::memory::ledger_view::Room;
 /// Maximum number of findings shown on a terminal; JSON has more.
 const SHOWN: usize = 10;
 
-pub fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
+pub(super) fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
     let mut kept = kept(&room.places)?;
     for path in &arguments.from {
         kept.push(Checkpoint::load(path)?);
@@ -35,13 +35,13 @@ pub fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
 }
 
 /// The same, with a progress bar.
-pub fn verified_watched(places: &Places) -> Result<Verified> {
+pub(crate) fn verified_watched(places: &Places) -> Result<Verified> {
     let room = Room::open(places.clone())?;
     compare(&room, &kept(places)?, screen::bar())
 }
 
 impl Verified {
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let Verified { report, checkpoints } = self;
         let findings: Vec<Value> = report
             .findings

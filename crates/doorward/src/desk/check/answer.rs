@@ -8,7 +8,7 @@ use crate::memory::evaluation::Evaluation;
 
 /// One line of the output of `check --jsonl`.
 #[derive(Debug, Serialize)]
-pub struct Answer {
+pub(crate) struct Answer {
     pub id: Value,
     pub verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub fn new(id: Value, considered: &Evaluation) -> Answer {
+    pub(crate) fn new(id: Value, considered: &Evaluation) -> Answer {
         let judgement = &considered.judgement;
         Answer {
             id,
@@ -44,7 +44,7 @@ impl Answer {
     }
 
     /// The answer to a line that is not a call.
-    pub fn malformed(id: Value, reason: String) -> Answer {
+    pub(crate) fn malformed(id: Value, reason: String) -> Answer {
         Answer {
             id,
             verdict: doorward_engine::Verdict::Confirm.as_str(),

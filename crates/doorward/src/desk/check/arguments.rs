@@ -8,7 +8,7 @@ use crate::desk::setup::{AgentName, StartingMode};
 
 /// What to check, and where.
 #[derive(Debug, Args)]
-pub struct CheckArguments {
+pub(crate) struct CheckArguments {
     /// A shell command
     pub command: Option<String>,
     /// The tool to call; with `--agent`, the agent's own name for it works too

@@ -29,14 +29,14 @@ use crate::policy::session_policy;
 
 /// The circumstances to judge in, besides the call.
 #[derive(Clone, Debug, Default)]
-pub struct Asked {
+pub(super) struct Asked {
     agent: Option<Agent>,
     mode: Option<Mode>,
     session: Option<String>,
 }
 
 impl Asked {
-    pub fn new(arguments: &CheckArguments) -> Asked {
+    pub(super) fn new(arguments: &CheckArguments) -> Asked {
         Asked {
             agent: arguments.agent.map(crate::desk::setup::AgentName::agent),
             mode: arguments.mode.map(Mode::from),
@@ -47,7 +47,7 @@ impl Asked {
 
 /// The answer, and what it depends on.
 #[derive(Debug)]
-pub struct Foreseen {
+pub(super) struct Foreseen {
     pub considered: Evaluation,
     /// A person's yes waits for it.
     pub granted: bool,
@@ -97,12 +97,12 @@ struct Scene<'a> {
 
 impl Foreseen {
     /// The final verdict.
-    pub fn verdict(&self) -> Verdict {
+    pub(super) fn verdict(&self) -> Verdict {
         if self.granted { Verdict::AutoApprove } else { self.considered.judgement.verdict }
     }
 
     /// What made the difference, one sentence each, and the circumstances it was judged in.
-    pub fn sentences(&self) -> Vec<String> {
+    pub(super) fn sentences(&self) -> Vec<String> {
         let mut said: Vec<String> = self.differences.iter().map(|difference| self.said(difference)).collect();
         said.extend(self.notes.iter().cloned());
         match (self.agent, self.mode) {
@@ -135,7 +135,7 @@ impl Foreseen {
         }
     }
 
-    pub fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let made = |difference: &Difference| json!({ "what": difference.of.name(), "without": difference.without });
         json!({
             "agent": self.agent.map(Agent::name), "mode": self.mode, "session": self.session,
@@ -145,7 +145,7 @@ impl Foreseen {
 }
 
 /// What the hook would answer.
-pub fn foresee(request: &Request, asked: &Asked) -> Result<Foreseen, String> {
+pub(super) fn foresee(request: &Request, asked: &Asked) -> Result<Foreseen, String> {
     let places = Places::find()?;
     private_state::check(&places).map_err(|error| format!("the hook would refuse every call: {error:#}"))?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));

@@ -3,14 +3,14 @@
 use std::io::{self, BufRead, Read};
 
 /// The longest line to read.
-pub const LIMIT: usize = 64 << 20;
+pub(super) const LIMIT: usize = 64 << 20;
 
 /// How much of a line's buffer to keep for the next one.
 const KEPT: usize = 1 << 20;
 
 /// A line of input.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line<'a> {
+pub(super) enum Line<'a> {
     Text(&'a [u8]),
     /// The line exceeded the limit and was skipped; this is its start.
     TooLong(&'a [u8]),
@@ -18,19 +18,19 @@ pub enum Line<'a> {
 
 /// Reads lines without ever holding more than one.
 #[derive(Debug)]
-pub struct Lines<R> {
+pub(super) struct Lines<R> {
     input: R,
     limit: usize,
     buffer: Vec<u8>,
 }
 
 impl<R: BufRead> Lines<R> {
-    pub fn new(input: R, limit: usize) -> Lines<R> {
+    pub(super) fn new(input: R, limit: usize) -> Lines<R> {
         Lines { input, limit, buffer: Vec::new() }
     }
 
     /// The next line without its end, or `None` after the last.
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         self.buffer.clear();
         self.buffer.shrink_to(KEPT);
         let limit = u64::try_from(self.limit).unwrap_or(u64::MAX).saturating_add(1);
@@ -64,7 +64,7 @@ impl<R: BufRead> Lines<R> {
 
 impl<R: Read> Lines<io::BufReader<R>> {
     /// Reading the next line would have to wait for input.
-    pub fn is_drained(&self) -> bool {
+    pub(super) fn is_drained(&self) -> bool {
         self.input.buffer().is_empty()
     }
 }

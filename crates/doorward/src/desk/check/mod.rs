@@ -18,11 +18,11 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, World, tool_from_json};
 use serde_json::{Value, json};
 
-pub use answer::Answer;
-pub use arguments::CheckArguments;
+pub(crate) use answer::Answer;
+pub(crate) use arguments::CheckArguments;
 use here::Foreseen;
 use lines::{Line, Lines};
-pub use request::Request;
+pub(crate) use request::Request;
 use stats::Stats;
 
 use crate::desk::screen;
@@ -39,7 +39,7 @@ use crate::memory::world::disk::DiskWorld;
 use crate::policy::load;
 
 /// Runs the command.
-pub fn run(arguments: &CheckArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     evaluation::silence_panics();
     let mut checker = Checker::new(arguments)?;
     match &arguments.jsonl {
@@ -176,7 +176,7 @@ fn show(considered: &Evaluation, foreseen: Option<&Foreseen>, arguments: &CheckA
 }
 
 /// The exit code that stands for a verdict.
-pub fn exit_code(verdict: Verdict) -> u8 {
+pub(crate) fn exit_code(verdict: Verdict) -> u8 {
     match verdict {
         Verdict::AutoApprove => 0,
         Verdict::Confirm => 10,

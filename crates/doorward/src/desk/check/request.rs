@@ -10,7 +10,7 @@ use crate::policy::config::Config;
 
 /// A call to be checked.
 #[derive(Debug)]
-pub struct Request {
+pub(crate) struct Request {
     pub id: Value,
     pub call: ToolCall,
     pub world: Option<Description>,
@@ -22,7 +22,7 @@ pub struct Request {
 
 /// A line that is not a call, with its id if that could be read.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Malformed {
+pub(crate) struct Malformed {
     pub id: Value,
     /// What is wrong, to follow "line 3 ".
     pub problem: String,
@@ -30,7 +30,7 @@ pub struct Malformed {
 
 impl Request {
     /// Reads a line. `cwd` is used if the line names no directory.
-    pub fn parse(line: &[u8], cwd: &str) -> Result<Request, Malformed> {
+    pub(crate) fn parse(line: &[u8], cwd: &str) -> Result<Request, Malformed> {
         let malformed = |problem: String| Malformed { id: salvaged_id(line), problem };
         if std::str::from_utf8(line).is_err() {
             return Err(malformed("is not UTF-8".into()));
@@ -94,7 +94,7 @@ fn typed<T: for<'de> Deserialize<'de>>(fields: &mut Map<String, Value>, name: &s
 const ID: usize = 256;
 
 /// The id of a line that is not a call, so that the caller can match the answer.
-pub fn salvaged_id(line: &[u8]) -> Value {
+pub(super) fn salvaged_id(line: &[u8]) -> Value {
     #[derive(Deserialize)]
     struct OnlyId<'a> {
         #[serde(borrow)]

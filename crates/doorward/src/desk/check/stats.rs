@@ -16,7 +16,7 @@ const PHRASES: usize = 50_000;
 
 /// Counts over all calls.
 #[derive(Debug, Default)]
-pub struct Stats {
+pub(super) struct Stats {
     calls: u64,
     malformed: u64,
     verdicts: BTreeMap<&'static str, u64>,
@@ -45,7 +45,7 @@ impl Ranking {
 }
 
 impl Stats {
-    pub fn add(&mut self, answer: &Answer, considered: Option<&Evaluation>) {
+    pub(super) fn add(&mut self, answer: &Answer, considered: Option<&Evaluation>) {
         self.calls += 1;
         *self.verdicts.entry(answer.verdict).or_default() += 1;
         *self.coverage.entry(answer.coverage).or_default() += 1;
@@ -67,7 +67,7 @@ impl Stats {
         }
     }
 
-    pub fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let ranking = |ranking: &Ranking| -> Value {
             ranking.top().into_iter().map(|(phrase, count)| json!({ "what": phrase, "count": count })).collect()
         };
@@ -78,7 +78,7 @@ impl Stats {
         })
     }
 
-    pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{} calls, {} of them malformed", self.calls, self.malformed)?;
         for (title, counts) in
             [("verdict", &self.verdicts), ("coverage", &self.coverage), ("settled by", &self.settled_by)]

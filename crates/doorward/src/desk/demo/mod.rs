@@ -35,7 +35,7 @@ const PASSED_ON: &[&str] = &["TERM", "COLORTERM", "NO_COLOR", "CLICOLOR", "CLICO
 
 /// How to run the demo.
 #[derive(Debug, Args)]
-pub struct DemoArguments {
+pub(crate) struct DemoArguments {
     /// Keep the session's report and print where it is
     #[arg(long)]
     pub keep: bool,
@@ -45,7 +45,7 @@ pub struct DemoArguments {
 }
 
 /// Plays the session.
-pub fn run(arguments: &DemoArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &DemoArguments) -> Result<ExitCode> {
     match &arguments.stage {
         Some(base) => play(base, arguments.keep),
         None => open(arguments.keep),

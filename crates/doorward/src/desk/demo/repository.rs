@@ -7,12 +7,12 @@ use anyhow::{Context, Result};
 use sha1::{Digest, Sha1};
 
 /// A file of the commit.
-pub type Tracked<'a> = (&'a str, &'a str);
+pub(super) type Tracked<'a> = (&'a str, &'a str);
 
 type Id = [u8; 20];
 
 /// Writes `.git` below `root`: one commit of these files, which are at most one directory deep and sorted by name.
-pub fn write(root: &Path, files: &[Tracked<'_>], file: impl Fn(&str, &[u8]) -> Result<()>) -> Result<()> {
+pub(super) fn write(root: &Path, files: &[Tracked<'_>], file: impl Fn(&str, &[u8]) -> Result<()>) -> Result<()> {
     let object = |kind: &str, body: &[u8]| -> Result<Id> {
         let whole = [format!("{kind} {}\0", body.len()).as_bytes(), body].concat();
         let id: Id = Sha1::digest(&whole).into();

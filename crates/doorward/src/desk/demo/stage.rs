@@ -31,19 +31,19 @@ const COMMITTED: &[repository::Tracked<'_>] = &[
 ];
 
 /// What is not committed: a careless `git reset` and `git clean` would lose it.
-pub const UNCOMMITTED: &[(&str, &str)] = &[
+pub(super) const UNCOMMITTED: &[(&str, &str)] = &[
     (".env", "DEBUG=1\n"),
     ("notes.md", "an afternoon of notes\n"),
     ("src/cart.ts", "export const total = (items: number[]) => Math.round(items.reduce((a, b) => a + b, 0));\n"),
 ];
 
 /// The committed content of a file.
-pub fn committed(name: &str) -> Option<&'static str> {
+pub(super) fn committed(name: &str) -> Option<&'static str> {
     COMMITTED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 
 /// A call with its answer.
-pub struct Played {
+pub(super) struct Played {
     pub aim: String,
     pub call: String,
     pub verdict: Verdict,
@@ -53,13 +53,13 @@ pub struct Played {
 }
 
 /// Everything is in one directory, which the caller removes.
-pub struct Stage {
+pub(super) struct Stage {
     pub base: PathBuf,
     pub surroundings: Surroundings,
 }
 
 impl Stage {
-    pub fn build(base: &Path) -> Result<Stage> {
+    pub(super) fn build(base: &Path) -> Result<Stage> {
         let home = base.join("home").to_str().context("the temporary directory is not UTF-8")?.to_owned();
         let stage = Stage { base: base.to_owned(), surroundings: Surroundings::new(Agent::Claude, Places::at(&home)) };
         let places = &stage.surroundings.places;
@@ -89,7 +89,7 @@ impl Stage {
         Ok(stage)
     }
 
-    pub fn project(&self) -> String {
+    pub(super) fn project(&self) -> String {
         self.base.join("project").display().to_string()
     }
 
@@ -103,7 +103,7 @@ impl Stage {
     }
 
     /// One call of the recorded session, through the hook.
-    pub fn play(&self, line: &str, number: usize) -> Result<Played> {
+    pub(super) fn play(&self, line: &str, number: usize) -> Result<Played> {
         let line = line
             .replace("@PROJECT@", &self.project())
             .replace("@HOME@", self.surroundings.places.home())
@@ -119,7 +119,7 @@ impl Stage {
         Ok(played)
     }
 
-    pub fn propose(&self, tool: &Value, input: &Value, number: usize) -> Result<Played> {
+    pub(super) fn propose(&self, tool: &Value, input: &Value, number: usize) -> Result<Played> {
         let payload = self.event("PreToolUse", number, json!({ "tool_name": tool, "tool_input": input }));
         let (verdict, reason) = understood(&answer(payload.to_string().as_bytes(), &self.surroundings)?)?;
         let call = self.near(&shown(tool, input));
@@ -127,7 +127,7 @@ impl Stage {
     }
 
     /// The client's message after the call has run.
-    pub fn ended(&self, number: usize) -> Result<()> {
+    pub(super) fn ended(&self, number: usize) -> Result<()> {
         let payload = self.event("PostToolUse", number, json!({}));
         answer(payload.to_string().as_bytes(), &self.surroundings).map(|_nothing| ())
     }

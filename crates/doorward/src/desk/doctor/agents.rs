@@ -12,7 +12,7 @@ use crate::machine::agent::Agent;
 /// The usual remedy.
 const AGAIN: &str = "run `doorward setup`, which fixes and tests it";
 
-pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
+pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
     let mut found = Vec::new();
     match patient.mode(agent) {
         Mode::Off => found.push(Defect::new(

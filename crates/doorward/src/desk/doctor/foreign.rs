@@ -12,7 +12,7 @@ use crate::machine::agent::Agent;
 const DECIDING: [&str; 6] =
     ["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest", "beforeShellExecution"];
 
-pub fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
+pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
     let own = setup::settings_of(agent, patient.places);
     own.into_iter().chain(project::files(patient, agent)).flat_map(|file| in_file(&file, agent)).collect()
 }

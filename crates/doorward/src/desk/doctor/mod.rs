@@ -23,7 +23,7 @@ use crate::machine::world::project_root;
 use crate::policy::load::{self, Loaded};
 
 #[derive(Debug, Args)]
-pub struct DoctorArguments {
+pub(crate) struct DoctorArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -31,7 +31,7 @@ pub struct DoctorArguments {
 
 /// A problem.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Defect {
+pub(crate) struct Defect {
     /// The kind of defect, in a word.
     pub kind: &'static str,
     /// The agent it concerns; `None` if it concerns all.
@@ -58,7 +58,7 @@ struct Patient<'p> {
 /// Exit code: problems found.
 const WRONG: u8 = 1;
 
-pub fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let here = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
     let patient = Patient { places: &places, loaded: load::load(&places, None, ""), here };

@@ -24,7 +24,7 @@ const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// The key that signs the record can be read by others.
 const KEY: &str = "key-exposed";
 
-pub fn defects(patient: &Patient<'_>) -> Vec<Defect> {
+pub(super) fn defects(patient: &Patient<'_>) -> Vec<Defect> {
     let mut found = configuration(patient);
     found.extend(state(patient));
     match Log::open(&record::directory(patient.places)) {

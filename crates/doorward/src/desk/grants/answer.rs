@@ -14,20 +14,20 @@ use crate::memory::grants::repeat::Repeat;
 use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 
 /// Minimum time between the two steps of a dual override.
-pub const APART_MS: u64 = 30 * 1000;
+pub(crate) const APART_MS: u64 = 30 * 1000;
 
 /// Maximum time between them.
 const TOGETHER_MS: u64 = 10 * 60 * 1000;
 
 /// This many overrides of rule blocks …
-pub const HARD: usize = 5;
+pub(crate) const HARD: usize = 5;
 
 /// … are allowed in this much time; then the next one has to wait.
-pub const HARD_MS: u64 = 60 * 60 * 1000;
+pub(crate) const HARD_MS: u64 = 60 * 60 * 1000;
 
 /// How the user approved.
 #[derive(Clone, Copy, Debug)]
-pub enum Yes<'a> {
+pub(crate) enum Yes<'a> {
     /// With one key.
     Key,
     /// By typing what the call acts on.
@@ -36,7 +36,7 @@ pub enum Yes<'a> {
 
 /// What an approval led to.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     /// The call may run once.
     Granted,
     /// The second step is possible in this many milliseconds.
@@ -44,12 +44,12 @@ pub enum Step {
 }
 
 /// What has to be typed for a hard or dual override, as it is shown.
-pub fn to_type(pending: &Pending) -> String {
+pub(crate) fn to_type(pending: &Pending) -> String {
     visible(&pending.target).replace('\n', " ")
 }
 
 /// Fails unless the call still waits for an answer and nothing that it touches has changed.
-pub fn answerable(desk: &Desk, id: &str) -> Result<Pending> {
+pub(crate) fn answerable(desk: &Desk, id: &str) -> Result<Pending> {
     let Some(pending) = desk.pending(id).context("can't read the pending call")? else {
         bail!("no call has the id `{id}`; `doorward pending` lists the calls waiting for you");
     };
@@ -67,7 +67,13 @@ pub fn answerable(desk: &Desk, id: &str) -> Result<Pending> {
 }
 
 /// Approves a call.
-pub fn approve(desk: &Desk, ledger: &mut dyn Recorder, id: &str, yes: Yes<'_>, why: Option<String>) -> Result<Step> {
+pub(crate) fn approve(
+    desk: &Desk,
+    ledger: &mut dyn Recorder,
+    id: &str,
+    yes: Yes<'_>,
+    why: Option<String>,
+) -> Result<Step> {
     let pending = answerable(desk, id)?;
     unchanged(&pending)?;
     typed(&pending, yes)?;
@@ -82,7 +88,7 @@ pub fn approve(desk: &Desk, ledger: &mut dyn Recorder, id: &str, yes: Yes<'_>, w
 }
 
 /// Refuses a call.
-pub fn refuse(desk: &Desk, ledger: &mut dyn Recorder, id: &str, why: Option<String>) -> Result<()> {
+pub(crate) fn refuse(desk: &Desk, ledger: &mut dyn Recorder, id: &str, why: Option<String>) -> Result<()> {
     let Some(pending) = desk.pending(id)? else {
         bail!("no call has the id `{id}`; `doorward pending` lists the calls waiting for you");
     };
@@ -105,7 +111,7 @@ pub fn refuse(desk: &Desk, ledger: &mut dyn Recorder, id: &str, why: Option<Stri
 }
 
 /// Approves similar calls for the rest of the session, after a second, typed step.
-pub fn approve_session(
+pub(crate) fn approve_session(
     desk: &Desk,
     ledger: &mut dyn Recorder,
     id: &str,
@@ -148,7 +154,7 @@ pub fn approve_session(
 }
 
 /// The shape of calls that a session grant would cover.
-pub fn repeatable(pending: &Pending) -> Result<repeat::Shape> {
+pub(crate) fn repeatable(pending: &Pending) -> Result<repeat::Shape> {
     pending.shape.clone().with_context(|| {
         format!(
             "`--session` works only for soft questions about calls doorward fully understands; this one needs {}",

@@ -24,7 +24,7 @@ const HALF: u8 = 3;
 
 /// Selects pending calls.
 #[derive(Debug, Args)]
-pub struct PendingArguments {
+pub(crate) struct PendingArguments {
     /// Show everything about this one
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
@@ -38,7 +38,7 @@ pub struct PendingArguments {
 
 /// Selects the call to approve.
 #[derive(Debug, Args)]
-pub struct ApproveArguments {
+pub(crate) struct ApproveArguments {
     /// The id from the agent's message or from `doorward pending`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
@@ -52,7 +52,7 @@ pub struct ApproveArguments {
 
 /// Selects the call to refuse.
 #[derive(Debug, Args)]
-pub struct RefuseArguments {
+pub(crate) struct RefuseArguments {
     /// The id from the agent's message or from `doorward pending`
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
@@ -62,7 +62,7 @@ pub struct RefuseArguments {
 }
 
 /// Lists pending calls, or shows one.
-pub fn pending(arguments: &PendingArguments) -> Result<ExitCode> {
+pub(crate) fn pending(arguments: &PendingArguments) -> Result<ExitCode> {
     let desk = desk()?;
     let mut out = anstream::stdout().lock();
     if let Some(id) = &arguments.id {
@@ -95,7 +95,7 @@ pub fn pending(arguments: &PendingArguments) -> Result<ExitCode> {
 }
 
 /// Lets a call run.
-pub fn approve(arguments: &ApproveArguments) -> Result<ExitCode> {
+pub(crate) fn approve(arguments: &ApproveArguments) -> Result<ExitCode> {
     person::required()?;
     let desk = desk()?;
     let pending = answer::answerable(&desk, &arguments.id)?;
@@ -169,7 +169,7 @@ fn reason(pending: &Pending, arguments: &ApproveArguments) -> Result<Option<Stri
 }
 
 /// Refuses a call, or withdraws an approval.
-pub fn refuse(arguments: &RefuseArguments) -> Result<ExitCode> {
+pub(crate) fn refuse(arguments: &RefuseArguments) -> Result<ExitCode> {
     person::required()?;
     answer::refuse(&desk()?, &mut ledger()?, &arguments.id, arguments.why.clone())?;
     writeln!(anstream::stdout(), "refused")?;

@@ -1,8 +1,8 @@
 //! Pending questions, answered at a terminal.
 
-pub mod answer;
-pub mod command;
-pub mod narrow;
-pub mod show;
+pub(crate) mod answer;
+pub(crate) mod command;
+pub(crate) mod narrow;
+pub(crate) mod show;
 
-pub use command::{ApproveArguments, PendingArguments, RefuseArguments, approve, pending, refuse};
+pub(crate) use command::{ApproveArguments, PendingArguments, RefuseArguments, approve, pending, refuse};

@@ -5,7 +5,7 @@ use doorward_engine::{Clearance, Pattern};
 use crate::memory::grants::pending::Pending;
 
 /// The rule for exactly this call; `None` if no rule may clear it, or if no pattern matches only this call.
-pub fn rule(pending: &Pending) -> Option<String> {
+pub(crate) fn rule(pending: &Pending) -> Option<String> {
     // Allow rules clear only soft questions. A star in the call would match anything, and a pattern covers a single line.
     let is_plain =
         pending.needs() == Clearance::Soft && !pending.call.contains(['*', '\n']) && !pending.call.is_empty();

@@ -30,7 +30,7 @@ const UNDOABLE: &str = "before it runs, doorward snapshots what it would lose, i
 
 /// What a line is, which decides its color.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
+pub(crate) enum Tone {
     Plain,
     Heading,
     Faint,
@@ -42,18 +42,18 @@ pub enum Tone {
 
 /// One line on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub(crate) struct Line {
     pub tone: Tone,
     pub text: String,
 }
 
 /// Breaks text at the width, in columns of a terminal, and marks where it did.
-pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     visible(text).lines().flat_map(|line| broken(line, width.max(2))).collect()
 }
 
 /// Wraps our own text at spaces.
-pub fn prose(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn prose(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in visible(text).split_whitespace() {
         match lines.last_mut() {
@@ -81,7 +81,7 @@ fn broken(line: &str, width: usize) -> Vec<String> {
 }
 
 /// The color for the clearance it needs.
-pub fn style(needs: Clearance) -> Style {
+pub(crate) fn style(needs: Clearance) -> Style {
     let colour = match needs {
         Clearance::Soft => AnsiColor::Green,
         Clearance::Firm => AnsiColor::Yellow,
@@ -100,7 +100,7 @@ const fn takes(needs: Clearance) -> &'static str {
 }
 
 /// The list, each kind below its heading.
-pub fn list(out: &mut dyn Write, rows: &[Row], now_ms: u64) -> io::Result<()> {
+pub(crate) fn list(out: &mut dyn Write, rows: &[Row], now_ms: u64) -> io::Result<()> {
     let width = crate::desk::screen::width();
     let mut above = None;
     for row in rows {
@@ -116,7 +116,7 @@ pub fn list(out: &mut dyn Write, rows: &[Row], now_ms: u64) -> io::Result<()> {
 }
 
 /// One line of a list, at most `width` wide: the id, how long it has waited and what it needs; then who asks for what.
-pub fn parts(row: &Row, now_ms: u64, width: usize) -> (String, String) {
+pub(crate) fn parts(row: &Row, now_ms: u64, width: usize) -> (String, String) {
     let call = &row.pending;
     let when = match row.stand {
         Stand::Waits(seconds) => format!("{seconds}s left"),
@@ -145,7 +145,7 @@ fn with_reason(call: &str, reason: Option<String>, room: usize) -> String {
 }
 
 /// As much of the text as fits, with a mark where it was cut.
-pub fn cut(text: &str, room: usize) -> String {
+pub(crate) fn cut(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
     }
@@ -168,7 +168,7 @@ fn start(pending: &Pending) -> String {
 }
 
 /// How long ago it was asked.
-pub fn age(pending: &Pending, now_ms: u64) -> String {
+pub(crate) fn age(pending: &Pending, now_ms: u64) -> String {
     let seconds = now_ms.saturating_sub(pending.asked_ms) / 1000;
     match seconds {
         0..=59 => format!("{seconds}s"),
@@ -179,7 +179,7 @@ pub fn age(pending: &Pending, now_ms: u64) -> String {
 
 /// How much of a call is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub(crate) enum Depth {
     /// What you need to decide.
     Usual,
     /// Also how doorward classifies each effect, and where the call comes from.
@@ -187,7 +187,7 @@ pub enum Depth {
 }
 
 /// Everything about it.
-pub fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
+pub(crate) fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
     lines(pending, WIDTH, Depth::Explained).iter().try_for_each(|line| {
         let style = match line.tone {
             Tone::Plain => Style::new(),
@@ -202,7 +202,7 @@ pub fn full(out: &mut dyn Write, pending: &Pending) -> io::Result<()> {
 }
 
 /// Everything about it, line by line, each at most `width` wide plus the mark where it was broken.
-pub fn lines(pending: &Pending, width: usize, depth: Depth) -> Vec<Line> {
+pub(crate) fn lines(pending: &Pending, width: usize, depth: Depth) -> Vec<Line> {
     let mut page = Page { lines: Vec::new(), width };
     let verdict = pending.verdict.map_or("confirm", doorward_engine::Verdict::as_str).to_uppercase();
     page.say(Tone::Risk(pending.needs()), "", &format!("{verdict}: needs {}", pending.needs().what()));
@@ -304,7 +304,7 @@ impl Page {
 }
 
 /// What you have to do to let it run.
-pub fn way(pending: &Pending) -> String {
+pub(crate) fn way(pending: &Pending) -> String {
     match pending.needs() {
         Clearance::Soft | Clearance::Firm => "one key lets it run once".to_owned(),
         Clearance::Hard => format!("one key is not enough: type `{}`", to_type(pending)),

@@ -2,7 +2,7 @@
 
 /// The relevant parts of a file, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Block {
+pub(super) enum Block {
     /// A fenced block opened with "json world": the machine for the rows that follow.
     World {
         line: usize,
@@ -13,7 +13,7 @@ pub enum Block {
 
 /// One row of a table with the columns `call` and `verdict`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Row {
+pub(super) struct Row {
     pub line: usize,
     /// `bash` unless a word precedes the code.
     pub tool: String,
@@ -31,7 +31,7 @@ struct Columns {
 }
 
 /// Finds all relevant blocks.
-pub fn blocks(text: &str) -> Vec<Block> {
+pub(super) fn blocks(text: &str) -> Vec<Block> {
     let mut found = Vec::new();
     let mut columns = None;
     let mut lines = text.lines().zip(1..);

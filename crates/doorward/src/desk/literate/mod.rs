@@ -17,7 +17,7 @@ use markdown::{Block, Row};
 
 /// The files to check.
 #[derive(Debug, Args)]
-pub struct TestArguments {
+pub(crate) struct TestArguments {
     /// Markdown files
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
@@ -30,7 +30,7 @@ const WORLD: &str = r#"{"home": "/home/dev", "project": "/home/dev/project", "sc
     "env": {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/home/dev"}}"#;
 
 /// Judges every row of every file.
-pub fn run(arguments: &TestArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &TestArguments) -> Result<ExitCode> {
     evaluation::silence_panics();
     let policy = Policy::built_in();
     let mut out = anstream::stdout().lock();

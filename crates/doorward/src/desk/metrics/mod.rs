@@ -20,7 +20,7 @@ use crate::memory::ledger_view::Room;
 const PAUSE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
-pub struct MetricsArguments {
+pub(crate) struct MetricsArguments {
     /// From this time on, to the hour: `2026-11-15`, `12h`, `7d`
     #[arg(long, default_value = "30d", value_name = "WHEN")]
     pub since: String,
@@ -44,7 +44,7 @@ struct Figures {
     alerts: Vec<(&'static str, u64)>,
 }
 
-pub fn run(arguments: &MetricsArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &MetricsArguments) -> Result<ExitCode> {
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     loop {
         let figures = figures(&room, &arguments.since)?;

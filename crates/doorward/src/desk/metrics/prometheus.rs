@@ -29,7 +29,7 @@ impl Family<'_> {
 }
 
 /// The whole page.
-pub fn text(figures: &Figures) -> String {
+pub(super) fn text(figures: &Figures) -> String {
     let metrics = &figures.metrics;
     let mut text = String::new();
     let page = &mut text;

@@ -12,7 +12,7 @@ use super::rows::{Row, Use};
 const HEAD: &str = include_str!("../../../model/card.md");
 
 /// The card, as Markdown.
-pub fn card(rows: &[Row], prior: &Table) -> String {
+pub(super) fn card(rows: &[Row], prior: &Table) -> String {
     let mut text = format!("<!-- doorward {}: doorward model card -->\n\n{HEAD}\n", env!("CARGO_PKG_VERSION"));
     text.push_str("## Sources\n\n| source | use | calls | rows with variants | approve | confirm | block |\n|---|---|---|---|---|---|---|\n");
     let mut sources: BTreeMap<(Use, &str), [usize; 5]> = BTreeMap::new();

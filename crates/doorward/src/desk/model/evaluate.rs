@@ -16,7 +16,7 @@ use super::rows::{Row, Use};
 const RISK: f64 = 0.05;
 
 /// A row with the sums of a model that never saw its source.
-pub struct LeftOut<'r> {
+pub(super) struct LeftOut<'r> {
     pub row: &'r Row,
     /// Before calibration, in log-odds.
     pub sums: [f64; 2],
@@ -24,13 +24,13 @@ pub struct LeftOut<'r> {
 }
 
 /// Predictions for every row by a model that was trained without its source.
-pub struct Predictions<'r> {
+pub(super) struct Predictions<'r> {
     pub rows: Vec<LeftOut<'r>>,
     tables: Vec<Table>,
 }
 
 /// Trains once for each source that may be trained on, without it.
-pub fn left_out<'r>(rows: &'r [Row], prior: &Table, progress: &mut dyn FnMut(&str)) -> Predictions<'r> {
+pub(super) fn left_out<'r>(rows: &'r [Row], prior: &Table, progress: &mut dyn FnMut(&str)) -> Predictions<'r> {
     let mut found = Predictions { rows: Vec::new(), tables: Vec::new() };
     let sources: BTreeSet<(Use, &str)> = rows.iter().map(|row| (row.purpose, row.source.as_str())).collect();
     let mut whole = None;
@@ -62,7 +62,7 @@ fn sums(row: &Row, model: Numbers<'_>) -> [f64; 2] {
 }
 
 /// Calibration on what layer 1 leaves open, without one source.
-pub fn calibration_of(predictions: &Predictions<'_>, without: Option<&str>) -> (Heads, Heads) {
+pub(super) fn calibration_of(predictions: &Predictions<'_>, without: Option<&str>) -> (Heads, Heads) {
     let counted = |row: &&LeftOut<'_>| !row.row.settled && Some(row.row.source.as_str()) != without;
     let pairs = |head: usize, least: Verdict| -> Vec<(f64, bool)> {
         let rows = predictions.rows.iter().filter(counted);
@@ -75,12 +75,12 @@ pub fn calibration_of(predictions: &Predictions<'_>, without: Option<&str>) -> (
 }
 
 /// Every row, scored by a model and a calibration that never saw its source.
-pub struct Tested<'r> {
+pub(super) struct Tested<'r> {
     pub scored: Vec<Scored<'r>>,
     pub thresholds: Thresholds,
 }
 
-pub fn held_out<'r>(rows: &'r [Row], prior: &Table, progress: &mut dyn FnMut(&str)) -> Tested<'r> {
+pub(super) fn held_out<'r>(rows: &'r [Row], prior: &Table, progress: &mut dyn FnMut(&str)) -> Tested<'r> {
     let predictions = left_out(rows, prior, progress);
     let thresholds = Thresholds::default();
     let sources: BTreeSet<&str> = rows.iter().map(|row| row.source.as_str()).collect();
@@ -101,7 +101,7 @@ fn is_base(scored: &&Scored<'_>) -> bool {
 }
 
 /// Everything that is measured, as Markdown.
-pub fn report(tested: &Tested<'_>) -> String {
+pub(super) fn report(tested: &Tested<'_>) -> String {
     let mut text = String::from("## Held out by source\n\n");
     text.push_str(
         "Friction: asked about though the label says approve, of all calls. Regret: approved though the label says otherwise, of those approved. \
@@ -227,7 +227,7 @@ fn control(text: &mut String, tested: &Tested<'_>) {
 }
 
 /// The misjudged calls, by id.
-pub fn wrong(tested: &Tested<'_>) -> String {
+pub(super) fn wrong(tested: &Tested<'_>) -> String {
     let mut text = String::from("\n## Judged wrongly\n\n");
     for scored in &tested.scored {
         let verdict = scored.verdict(&tested.thresholds);

@@ -27,7 +27,7 @@ struct Label {
 const OVERRIDDEN: &str = "overridden";
 
 /// Judges every call of the file and keeps its features.
-pub fn collect(path: &Path) -> Result<Vec<Row>> {
+pub(super) fn collect(path: &Path) -> Result<Vec<Row>> {
     let text = std::fs::read_to_string(path).with_context(|| format!("can't read `{}`", path.display()))?;
     let mut rows: Vec<Row> = Vec::new();
     for line in text.lines() {
@@ -75,7 +75,7 @@ fn row(line: &str) -> Result<Option<Row>> {
 }
 
 /// What layer 2 sees of a call.
-pub struct Seen {
+pub(super) struct Seen {
     /// The strictest verdict of all stages but layer 2.
     pub floor: Verdict,
     /// Layer 1 approves it by itself.
@@ -84,7 +84,7 @@ pub struct Seen {
 }
 
 /// Looks at observed facts as layer 2 does.
-pub fn seen(facts: &Facts, policy: &Policy) -> Seen {
+pub(super) fn seen(facts: &Facts, policy: &Policy) -> Seen {
     let judgement = judge(facts, policy);
     let others = judgement.opinions.iter().filter(|opinion| opinion.source != Source::Score);
     let floor = others.map(|opinion| opinion.verdict).max().unwrap_or(Verdict::AutoApprove);

@@ -33,7 +33,7 @@ struct Example {
 }
 
 /// Fits both heads.
-pub fn fit<'r>(rows: impl Iterator<Item = &'r Row>, prior: &Table) -> Table {
+pub(super) fn fit<'r>(rows: impl Iterator<Item = &'r Row>, prior: &Table) -> Table {
     let examples = examples(rows);
     let ask = head(&examples, prior, 0);
     let block = head(&examples, prior, 1);
@@ -122,7 +122,7 @@ fn slopes(examples: &[Example], head: &Head, which: usize) -> (Vec<f64>, f64) {
 }
 
 /// Slope and offset that make a head's sums match how often it was right: Platt scaling, pulled towards the identity.
-pub fn calibrate(pairs: &[(f64, bool)]) -> (f64, f64) {
+pub(super) fn calibrate(pairs: &[(f64, bool)]) -> (f64, f64) {
     /// How much of a Newton step is taken, so that both numbers settle together.
     const STEP: f64 = 0.3;
     let (mut slope, mut offset) = (1.0f64, 0.0f64);

@@ -8,7 +8,7 @@ use super::rows::Row;
 
 /// A row scored by a model that never saw its source.
 #[derive(Clone, Debug)]
-pub struct Scored<'r> {
+pub(super) struct Scored<'r> {
     pub row: &'r Row,
     /// Calibrated probability that the user would want to be asked, or more.
     pub ask: f64,
@@ -20,7 +20,7 @@ pub struct Scored<'r> {
 }
 
 impl<'r> Scored<'r> {
-    pub fn new(row: &'r Row, model: Numbers<'_>, thresholds: &Thresholds) -> Scored<'r> {
+    pub(super) fn new(row: &'r Row, model: Numbers<'_>, thresholds: &Thresholds) -> Scored<'r> {
         let mut deciding: Option<(f64, f64, Option<Operation>, bool)> = None;
         let (mut ask, mut block) = (0.0f64, 0.0f64);
         for features in &row.effects {
@@ -40,20 +40,20 @@ impl<'r> Scored<'r> {
     }
 
     /// The verdict of all stages together.
-    pub fn verdict(&self, thresholds: &Thresholds) -> Verdict {
+    pub(super) fn verdict(&self, thresholds: &Thresholds) -> Verdict {
         let is_sure = self.approve >= thresholds.wanted(self.operation, self.irreversible);
         let scored = if self.row.settled || is_sure { Verdict::AutoApprove } else { Verdict::Confirm };
         self.row.floor.max(scored)
     }
 
-    pub fn should_ask(&self) -> bool {
+    pub(super) fn should_ask(&self) -> bool {
         self.row.label >= Verdict::Confirm
     }
 }
 
 /// A share with its interval of 95 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Share {
+pub(super) struct Share {
     pub part: f64,
     pub whole: f64,
     /// The sum of squares of the weights: what the weighted rows are worth as evidence.
@@ -61,7 +61,7 @@ pub struct Share {
 }
 
 impl Share {
-    pub fn of(rows: impl Iterator<Item = (bool, f64)>) -> Share {
+    pub(super) fn of(rows: impl Iterator<Item = (bool, f64)>) -> Share {
         let mut share = Share::default();
         for (is_part, weight) in rows {
             share.whole += weight;
@@ -71,12 +71,12 @@ impl Share {
         share
     }
 
-    pub fn value(&self) -> f64 {
+    pub(super) fn value(&self) -> f64 {
         if self.whole > 0.0 { self.part / self.whole } else { 0.0 }
     }
 
     /// Clopper and Pearson's bounds, on as many rows as the weighted ones are worth.
-    pub fn bounds(&self) -> (f64, f64) {
+    pub(super) fn bounds(&self) -> (f64, f64) {
         let n = if self.squares > 0.0 { (self.whole * self.whole / self.squares).floor() } else { 0.0 };
         let hits = self.value() * n;
         (lower(hits, n), upper(hits, n))
@@ -91,7 +91,7 @@ impl std::fmt::Display for Share {
 }
 
 /// The largest share under which this few hits would not be surprising (2.5 %).
-pub fn upper(hits: f64, n: f64) -> f64 {
+pub(crate) fn upper(hits: f64, n: f64) -> f64 {
     if n < 1.0 || hits >= n {
         return 1.0;
     }
@@ -99,7 +99,7 @@ pub fn upper(hits: f64, n: f64) -> f64 {
 }
 
 /// The smallest share under which this many hits would not be surprising (2.5 %).
-pub fn lower(hits: f64, n: f64) -> f64 {
+pub(crate) fn lower(hits: f64, n: f64) -> f64 {
     if n < 1.0 || hits < 0.5 {
         return 0.0;
     }
@@ -129,14 +129,14 @@ fn at_most(hits: f64, n: f64, share: f64) -> f64 {
 
 /// One bar of a calibration curve.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Bin {
+pub(super) struct Bin {
     pub count: f64,
     pub said: f64,
     pub was: f64,
 }
 
 /// Ten bins by what was said, and the expected calibration error.
-pub fn calibration(pairs: impl Iterator<Item = (f64, bool, f64)>) -> (Vec<Bin>, f64) {
+pub(super) fn calibration(pairs: impl Iterator<Item = (f64, bool, f64)>) -> (Vec<Bin>, f64) {
     let mut bins = vec![Bin::default(); 10];
     for (said, was, weight) in pairs {
         let place = ((said * 10.0) as usize).min(9);

@@ -18,7 +18,7 @@ use clap::{Args, Subcommand};
 use doorward_engine::layer2::feature;
 use doorward_engine::layer2::table::Table;
 
-pub use measure::{lower, upper};
+pub(crate) use measure::{lower, upper};
 use rows::{Row, Use};
 
 /// The labelled calls that the built-in model is trained and tested on, as features.
@@ -29,7 +29,7 @@ const PRIOR: &str = include_str!("../../../model/prior.tsv");
 
 /// What to do with the model.
 #[derive(Debug, Args)]
-pub struct ModelArguments {
+pub(crate) struct ModelArguments {
     #[command(subcommand)]
     task: Task,
 }
@@ -85,7 +85,7 @@ enum Task {
 }
 
 /// Runs the command.
-pub fn run(arguments: &ModelArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ModelArguments) -> Result<ExitCode> {
     let mut out = anstream::stdout();
     match &arguments.task {
         Task::Reviewer(task) => return crate::desk::reviewer::run(task),

@@ -41,7 +41,7 @@ const BUILT_IN: &str = "built-in";
 
 /// How a model does on the shipped calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub(super) struct Wrong {
     /// Approved though the label says otherwise.
     pub regret: usize,
     /// Asked about though the label says approve.
@@ -63,7 +63,7 @@ impl Wrong {
 }
 
 /// Trains on the shipped calls and on the record, and writes the model to a file for inspection.
-pub fn train(shipped: &[Row], prior: &Table, out: Option<&Path>) -> Result<ExitCode> {
+pub(super) fn train(shipped: &[Row], prior: &Table, out: Option<&Path>) -> Result<ExitCode> {
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     let own = labelled(&room)?;
     let unwanted = own.iter().filter(|row| row.label >= Verdict::Confirm).count();
@@ -106,7 +106,7 @@ fn learnt(shipped: &[Row], own: &[Row], prior: &Table) -> Result<(String, Scorer
 }
 
 /// Puts a trained model to use, or goes back to the built-in one; not for agents.
-pub fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
+pub(super) fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
     person::required()?;
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     replay::trusted(&room.places)?;

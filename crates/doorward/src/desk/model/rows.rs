@@ -11,7 +11,7 @@ const FORMAT: &str = "doorward facts 1";
 
 /// What a source may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Use {
+pub(super) enum Use {
     Train,
     /// Never trained on.
     Test,
@@ -19,7 +19,7 @@ pub enum Use {
 
 /// One labelled call on one machine.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub(super) struct Row {
     pub id: String,
     pub source: String,
     pub purpose: Use,
@@ -37,7 +37,7 @@ pub struct Row {
 }
 
 /// Reads a file.
-pub fn read(text: &str) -> Result<Vec<Row>> {
+pub(super) fn read(text: &str) -> Result<Vec<Row>> {
     let mut lines = text.lines();
     if lines.next() != Some(FORMAT) {
         bail!("the first line is not `{FORMAT}`");
@@ -81,7 +81,7 @@ fn features(set: &str, places: &[Option<usize>]) -> Result<Features> {
 }
 
 /// The text of a file.
-pub fn print(rows: &[Row]) -> String {
+pub(super) fn print(rows: &[Row]) -> String {
     let mut text = format!("{FORMAT}\n{}\n", feature::names().join("\t"));
     for row in rows {
         let sets: Vec<String> = row.effects.iter().map(|set| joined(set.iter())).collect();

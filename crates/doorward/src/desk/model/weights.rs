@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::machine::paths::Places;
 use crate::policy::load;
 
-pub fn print(out: &mut dyn Write, json: bool) -> Result<()> {
+pub(super) fn print(out: &mut dyn Write, json: bool) -> Result<()> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let policy = load::load(&places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?;
     let numbers = policy.scorer.table().map_err(|problem| anyhow!("layer 2 is not available: {problem}"))?;

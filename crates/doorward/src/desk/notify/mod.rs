@@ -26,9 +26,9 @@ use crate::memory::alerts;
 use crate::memory::grants::Pending;
 use crate::memory::grants::store::Desk;
 use crate::policy::load;
-pub use pushed::undelivered;
+pub(crate) use pushed::undelivered;
 use send::{Note, Way};
-pub use turn::Occasion;
+pub(crate) use turn::Occasion;
 
 /// Minimum time between two notifications; each says how many calls are waiting.
 const APART_MS: u64 = 3000;
@@ -38,7 +38,7 @@ const SHOWN: usize = 200;
 
 /// A notification about a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Message {
+pub(crate) struct Message {
     /// Distinguishes it from an alert.
     pub event: &'static str,
     pub id: String,
@@ -57,7 +57,7 @@ pub struct Message {
 }
 
 /// `doorward notify`: notifies about one call, or checks for alerts, in its own process.
-pub fn run(id: Option<&str>, look: Option<Occasion>) -> Result<ExitCode> {
+pub(crate) fn run(id: Option<&str>, look: Option<Occasion>) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     match (id, look) {
         (Some(id), _) => of_call(places, id),

@@ -46,7 +46,7 @@ const AGAIN: Duration = Duration::from_millis(300);
 const NICE: i32 = 10;
 
 /// The alerts that could not be delivered, one sentence per notifier.
-pub fn undelivered(places: &Places) -> Vec<String> {
+pub(crate) fn undelivered(places: &Places) -> Vec<String> {
     let pushed = Desk::of(places).and_then(|desk| desk.pushed()).unwrap_or_default();
     let mut ways: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for (way, why) in pushed.alerts.values().flat_map(|delivery| &delivery.failed) {
@@ -61,7 +61,7 @@ pub fn undelivered(places: &Places) -> Vec<String> {
 }
 
 /// `doorward notify --look`: evaluates every alert and delivers the new ones.
-pub fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
+pub(super) fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
     let notify = load::load(places, None, "").config.notify;
     if !notify.is_set() {
         return Ok(ExitCode::SUCCESS);

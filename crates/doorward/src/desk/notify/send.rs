@@ -16,7 +16,7 @@ const DIRECTORIES: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin", "/opt/homeb
 
 /// A notifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub(super) enum Way {
     Desktop,
     Command,
     Webhook,
@@ -24,14 +24,14 @@ pub enum Way {
 
 /// The message: title and text for people, JSON for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub(super) struct Note {
     pub title: String,
     pub text: String,
     pub json: String,
 }
 
 impl Way {
-    pub const fn name(self) -> &'static str {
+    pub(super) const fn name(self) -> &'static str {
         match self {
             Way::Desktop => "desktop",
             Way::Command => "command",
@@ -40,7 +40,7 @@ impl Way {
     }
 
     /// The configured notifiers.
-    pub fn all(notify: &Notify) -> Vec<Way> {
+    pub(super) fn all(notify: &Notify) -> Vec<Way> {
         let is_set = [
             (Way::Desktop, notify.desktop == Some(true)),
             (Way::Command, !notify.command.is_empty()),
@@ -50,13 +50,13 @@ impl Way {
     }
 
     /// The configured notifiers, plus the desktop if there is one, because a call is waiting.
-    pub fn of_calls(notify: &Notify) -> Vec<Way> {
+    pub(super) fn of_calls(notify: &Notify) -> Vec<Way> {
         let desktop = Some(Way::Desktop).filter(|_| has_desktop(notify));
         desktop.into_iter().chain(Way::all(notify)).collect()
     }
 
     /// Notifies this way, if configured.
-    pub fn tell(self, notify: &Notify, note: &Note) -> Result<(), String> {
+    pub(super) fn tell(self, notify: &Notify, note: &Note) -> Result<(), String> {
         match (self, notify.command.split_first(), &notify.webhook) {
             (Way::Desktop, ..) => desktop(note),
             (Way::Command, Some((program, arguments)), _) => fed(Command::new(program).args(arguments), &note.json),

@@ -1,6 +1,6 @@
 //! Serializes alert checks: one process checks, at most one more waits for its turn.
 
-pub use crate::hook::notifier::Occasion;
+pub(crate) use crate::hook::notifier::Occasion;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::OpenOptionsExt;
 use std::time::{Duration, Instant};
@@ -17,11 +17,11 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Held by one process at a time.
 #[derive(Debug)]
-pub struct Turn(#[allow(dead_code, reason = "the lock goes with the file")] File);
+pub(super) struct Turn(#[allow(dead_code, reason = "the lock goes with the file")] File);
 
 impl Turn {
     /// Waits for the turn; `None` if another process is already waiting, which will see everything this one would.
-    pub fn take(places: &Places, occasion: Occasion) -> Result<Option<Turn>> {
+    pub(super) fn take(places: &Places, occasion: Occasion) -> Result<Option<Turn>> {
         let end = Instant::now() + PATIENCE;
         let next = file(places, "look.next")?;
         // The waiting process may not verify the record.

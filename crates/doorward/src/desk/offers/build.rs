@@ -19,7 +19,7 @@ const TEXTS: usize = 12;
 const FIXED: usize = 2;
 
 /// Why nothing can be offered, if so.
-pub fn without_item(answers: &[Yes], policy: &Policy) -> Option<Way> {
+pub(super) fn without_item(answers: &[Yes], policy: &Policy) -> Option<Way> {
     if answers.iter().any(|yes| !yes.facts.project_trusted) {
         return Some(Way::Trust);
     }
@@ -31,7 +31,7 @@ pub fn without_item(answers: &[Yes], policy: &Policy) -> Option<Way> {
 }
 
 /// Possible offers, the most helpful first.
-pub fn ways((pattern, project): (&str, &str), answers: &[Yes], policy: &Policy) -> Vec<Way> {
+pub(super) fn ways((pattern, project): (&str, &str), answers: &[Yes], policy: &Policy) -> Vec<Way> {
     let item = |calls: Option<Calls>| Item {
         id: id_of(pattern, Some(project)),
         pattern: pattern.into(),
@@ -71,7 +71,7 @@ pub fn ways((pattern, project): (&str, &str), answers: &[Yes], policy: &Policy) 
 }
 
 /// The facts as they would be if the pattern's history counted.
-pub fn with_past(facts: &Facts, item: &Item) -> Facts {
+pub(super) fn with_past(facts: &Facts, item: &Item) -> Facts {
     let mut with = facts.clone();
     if item.calls.is_none() {
         let past = AcceptedHistory { let_run: item.let_run, decisions: item.let_run, on: item.on() };

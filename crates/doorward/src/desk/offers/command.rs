@@ -20,7 +20,7 @@ use crate::policy::from_history::{self, Item};
 const WORD: &str = "accept";
 
 /// Lists the offers.
-pub fn offered(json: bool) -> Result<ExitCode> {
+pub(crate) fn offered(json: bool) -> Result<ExitCode> {
     let room = room()?;
     let offers = open(&room, &room.index()?)?;
     let mut out = anstream::stdout().lock();
@@ -36,7 +36,7 @@ pub fn offered(json: bool) -> Result<ExitCode> {
 }
 
 /// Accepts an offer, after a typed confirmation.
-pub fn accept(id: &str) -> Result<ExitCode> {
+pub(crate) fn accept(id: &str) -> Result<ExitCode> {
     person::required()?;
     let room = room()?;
     let offer = find(&room, id)?;
@@ -60,7 +60,7 @@ pub fn accept(id: &str) -> Result<ExitCode> {
 }
 
 /// Suppresses an offer for 30 days.
-pub fn decline(id: &str) -> Result<ExitCode> {
+pub(crate) fn decline(id: &str) -> Result<ExitCode> {
     person::required()?;
     let room = room()?;
     let offer = find(&room, id)?;
@@ -72,7 +72,7 @@ pub fn decline(id: &str) -> Result<ExitCode> {
 }
 
 /// Lists what was accepted.
-pub fn accepted(json: bool) -> Result<ExitCode> {
+pub(crate) fn accepted(json: bool) -> Result<ExitCode> {
     let kept = Accepted::load(&places()?).map_err(anyhow::Error::msg)?;
     let now_ms = clock::now_ms();
     let items: Vec<&Item> = kept.history.items().iter().filter(|item| item.is_current(now_ms)).collect();
@@ -94,7 +94,7 @@ pub fn accepted(json: bool) -> Result<ExitCode> {
 }
 
 /// Withdraws an accepted offer.
-pub fn withdraw(id: &str) -> Result<ExitCode> {
+pub(crate) fn withdraw(id: &str) -> Result<ExitCode> {
     person::required()?;
     let places = places()?;
     for item in from_history::withdraw(&places, id, &mut Ledger::of(&places))? {

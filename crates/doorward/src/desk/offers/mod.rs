@@ -27,7 +27,7 @@ use crate::memory::ledger_view::Room;
 use crate::policy::from_history::{FromHistory, Item, id_of};
 use crate::policy::load::{self, Instead};
 
-pub use command::{accept, accepted, decline, offered, withdraw};
+pub(crate) use command::{accept, accepted, decline, offered, withdraw};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -45,7 +45,7 @@ const MONTHLY: usize = 20;
 
 /// What would stop a question.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Way {
+pub(crate) enum Way {
     /// Stop asking about these calls.
     Rule(Item),
     /// Layer 2 takes into account how often such calls were approved.
@@ -58,7 +58,7 @@ pub enum Way {
 
 /// What an offer would have done to recorded decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
+pub(crate) struct Effect {
     /// How many such calls were judged in 30 days.
     pub of: usize,
     /// How many of them were asked about and would have run.
@@ -69,7 +69,7 @@ pub struct Effect {
 
 /// One pattern that the user keeps approving in one project.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Offer {
+pub(crate) struct Offer {
     pub id: String,
     pub pattern: PatternId,
     pub project: String,
@@ -80,7 +80,7 @@ pub struct Offer {
 
 impl Offer {
     /// What the user can accept, if anything.
-    pub fn item(&self) -> Option<&Item> {
+    pub(crate) fn item(&self) -> Option<&Item> {
         match &self.way {
             Way::Rule(item) | Way::Past(item) => Some(item),
             Way::Trust | Way::Nothing(_) => None,
@@ -88,7 +88,7 @@ impl Offer {
     }
 
     /// The offer in one sentence.
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let Effect { of, let_run, refused } = self.effect;
         let effect = || {
             let none =
@@ -112,11 +112,11 @@ impl Offer {
     }
 
     /// There is something the user can accept or do.
-    pub fn is_something(&self) -> bool {
+    pub(crate) fn is_something(&self) -> bool {
         !matches!(self.way, Way::Nothing(_))
     }
 
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let (way, item) = match &self.way {
             Way::Rule(item) => ("rule", Some(item)),
             Way::Past(item) => ("past", Some(item)),
@@ -133,13 +133,13 @@ impl Offer {
 }
 
 /// A decision the user overrode, with its facts.
-pub struct Yes {
+pub(crate) struct Yes {
     pub facts: Facts,
     pub agent: String,
 }
 
 /// All open offers: enough overrides in seven days and since the user last answered one.
-pub fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
+pub(crate) fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
     let now_ms = clock::now_ms();
     let loaded = load::load(&room.places, None, "");
     let history = &loaded.accepted.history;
@@ -165,7 +165,7 @@ pub fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
 }
 
 /// Patterns that only layer 2 asks about and that were approved all month: their history should count.
-pub fn monthly(room: &Room, index: &Index) -> Result<Vec<(Item, Effect)>> {
+pub(crate) fn monthly(room: &Room, index: &Index) -> Result<Vec<(Item, Effect)>> {
     let now_ms = clock::now_ms();
     let loaded = load::load(&room.places, None, "");
     let history = &loaded.accepted.history;

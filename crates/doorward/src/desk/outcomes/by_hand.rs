@@ -24,7 +24,7 @@ const LONGEST_LINE: u64 = 1 << 16;
 type Typed = (SessionId, String);
 
 /// Decisions run by hand that the record does not know about yet.
-pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
+pub(super) fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     let mut typed: HashSet<Typed> = HashSet::new();
     for source in transcripts::sources(&room.places, since_ms) {
         if source.agent == Agent::Claude {

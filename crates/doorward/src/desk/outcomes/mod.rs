@@ -29,7 +29,7 @@ use crate::policy::from_history;
 
 /// Which decision, and how it turned out.
 #[derive(Debug, Args)]
-pub struct FlagArguments {
+pub(crate) struct FlagArguments {
     /// The decision, by name or record number
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: String,
@@ -48,7 +48,7 @@ pub struct FlagArguments {
 }
 
 /// Records the user's opinion of a decision. Agents can't: they could train their own guard.
-pub fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
+pub(crate) fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
     person::required()?;
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     let (row, has_run) = find(&room, &arguments.id)?;
@@ -75,7 +75,7 @@ pub fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
 
 /// Records what the record and the transcripts show by now: calls that were undone, and blocked ones that the user then ran
 /// by hand. Returns how many of each.
-pub fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
+pub(crate) fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
     let mut found = reverts::found(room, since_ms)?;
     let reverted = found.len();
     found.extend(by_hand::found(room, since_ms)?);
@@ -91,7 +91,7 @@ pub fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
 }
 
 /// Voids accepted offers for calls like one that was undone.
-pub fn void_after(room: &Room, decision: &str, ledger: &mut dyn Recorder) -> Result<()> {
+pub(crate) fn void_after(room: &Room, decision: &str, ledger: &mut dyn Recorder) -> Result<()> {
     let history = Accepted::load(&room.places).map_err(anyhow::Error::msg)?.history;
     // Finding the call means scanning the whole index, and most people have accepted nothing.
     if history.items().is_empty() {

@@ -31,7 +31,7 @@ struct End {
 }
 
 /// Reverted decisions that are not yet recorded as such.
-pub fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
+pub(super) fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     let ends = ends(&room.log, since_ms)?;
     let mut discarded = Discarded::default();
     let (mut changes, mut undone) = (Changes::default(), Vec::new());

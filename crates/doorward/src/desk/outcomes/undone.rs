@@ -10,14 +10,14 @@ use crate::machine::file_digests::NOTHING;
 use doorward_vocabulary::CallId;
 
 /// A change that lasted longer was not undone, but changed again.
-pub const SOON_MS: u64 = 15 * 60 * 1000;
+pub(super) const SOON_MS: u64 = 15 * 60 * 1000;
 
 /// How many changes of one file are remembered.
 const CHAIN: usize = 64;
 
 /// What a recorded call did to a file.
 #[derive(Clone, Debug)]
-pub struct Change {
+pub(super) struct Change {
     pub decision: CallId,
     pub turn: Option<String>,
     pub before: String,
@@ -28,7 +28,7 @@ pub struct Change {
 
 /// A call whose change of a file was undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undone {
+pub(super) struct Undone {
     pub decision: CallId,
     pub path: String,
     /// The call that did it; `None` if it was done by hand.
@@ -40,11 +40,11 @@ pub struct Undone {
 
 /// File changes that still exist as far as is known, oldest first.
 #[derive(Debug, Default)]
-pub struct Changes(BTreeMap<String, Vec<Change>>);
+pub(super) struct Changes(BTreeMap<String, Vec<Change>>);
 
 impl Changes {
     /// A file had this content at this time.
-    pub fn held(&mut self, path: &str, state: &str, at_ms: u64) -> Vec<Undone> {
+    pub(super) fn held(&mut self, path: &str, state: &str, at_ms: u64) -> Vec<Undone> {
         let Some(last) = self.0.get(path).and_then(|chain| chain.last()) else { return Vec::new() };
         let from_ms = last.at_ms;
         // Calls run in parallel: content seen before another call ended says nothing about that call.
@@ -56,7 +56,7 @@ impl Changes {
     }
 
     /// A call changed a file.
-    pub fn changed(&mut self, path: &str, change: Change) -> Vec<Undone> {
+    pub(super) fn changed(&mut self, path: &str, change: Change) -> Vec<Undone> {
         let gone = self.gone_since(path, &change.after);
         let Some(last) = gone.last() else {
             let chain = self.0.entry(path.to_owned()).or_default();
@@ -75,7 +75,7 @@ impl Changes {
     }
 
     /// The files whose last change may still be undone, and when it was made.
-    pub fn open(&self) -> Vec<(String, u64)> {
+    pub(super) fn open(&self) -> Vec<(String, u64)> {
         self.0.iter().filter_map(|(path, chain)| Some((path.clone(), chain.last()?.at_ms))).collect()
     }
 

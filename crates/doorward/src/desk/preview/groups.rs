@@ -15,7 +15,7 @@ const TRIED: usize = 40;
 
 /// Calls of a kind that would be asked about for the same reason.
 #[derive(Debug)]
-pub struct Group {
+pub(super) struct Group {
     /// What kind of call it is.
     pub pattern: PatternId,
     pub reason: String,
@@ -26,7 +26,7 @@ pub struct Group {
 
 /// A line of configuration, and what it would do.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Rule {
+pub(super) struct Rule {
     /// The key and the value, as written in the configuration.
     pub text: String,
     /// Calls of the group that would then be silent.
@@ -43,7 +43,7 @@ enum Candidate {
 }
 
 /// The groups of what would be asked, the largest first.
-pub fn of(seen: &Seen, judge: &mut Judge<'_>) -> Vec<Group> {
+pub(super) fn of(seen: &Seen, judge: &mut Judge<'_>) -> Vec<Group> {
     let asked: Vec<&Judged> =
         seen.judged.iter().filter(|judged| judged.judgement.verdict == Verdict::Confirm).collect();
     let mut kinds: BTreeMap<(PatternId, String), Vec<&Judged>> = BTreeMap::new();
@@ -109,7 +109,7 @@ fn candidates(group: &[&Judged]) -> Vec<Candidate> {
 }
 
 /// The words that all commands start with; at least a program and its subcommand.
-pub fn common_start(subjects: &[&str]) -> Option<String> {
+pub(crate) fn common_start(subjects: &[&str]) -> Option<String> {
     let mut words: Vec<&str> = subjects.first()?.split(' ').collect();
     for subject in subjects {
         let same = words.iter().zip(subject.split(' ')).take_while(|(one, other)| *one == other).count();

@@ -22,10 +22,10 @@ use crate::memory::evaluation;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::{self, Loaded};
 use groups::Group;
-pub use groups::common_start;
+pub(crate) use groups::common_start;
 
 #[derive(Debug, Args)]
-pub struct PreviewArguments {
+pub(crate) struct PreviewArguments {
     /// From this time on: 2026-11-15, "2026-11-15 09:30" (UTC), or an age such as 12h or 30d
     #[arg(long, default_value = "30d", value_name = "WHEN")]
     pub since: String,
@@ -41,7 +41,7 @@ const TRIED: usize = 2000;
 
 /// A past call, judged as if it were made now.
 #[derive(Clone, Debug)]
-pub struct Judged {
+pub(crate) struct Judged {
     pub agent: Agent,
     pub call: Rc<ToolCall>,
     pub facts: Rc<Facts>,
@@ -53,7 +53,7 @@ pub struct Judged {
 
 /// What all transcripts contain.
 #[derive(Debug, Default)]
-pub struct Seen {
+pub(crate) struct Seen {
     pub sessions: u64,
     pub malformed: u64,
     /// Calls that never reach a hook.
@@ -62,12 +62,12 @@ pub struct Seen {
 }
 
 impl Seen {
-    pub fn count(&self, verdict: Verdict) -> u64 {
+    pub(crate) fn count(&self, verdict: Verdict) -> u64 {
         self.judged.iter().filter(|judged| judged.judgement.verdict == verdict).map(|judged| judged.times).sum()
     }
 }
 
-pub fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
     evaluation::silence_panics();
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
@@ -94,14 +94,14 @@ pub fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
 
 /// What allow patterns would have done to past calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Silenced {
+pub(crate) struct Silenced {
     calls: u64,
     asked: u64,
     silent: u64,
 }
 
 impl Silenced {
-    pub fn sentence(self) -> String {
+    pub(crate) fn sentence(self) -> String {
         let Silenced { calls, asked, silent } = self;
         match calls {
             0 => "your agents' transcripts from the last 30 days have no calls to try them on".to_owned(),
@@ -113,7 +113,7 @@ impl Silenced {
 }
 
 /// Tries allow patterns on the transcripts of the last 30 days.
-pub fn silenced_by(places: &Places, patterns: &[String]) -> Silenced {
+pub(crate) fn silenced_by(places: &Places, patterns: &[String]) -> Silenced {
     let since = clock::now_ms().saturating_sub(MONTH_MS);
     let mut judge = Judge::new(places);
     transcripts::sources(places, since).iter().for_each(|source| judge.read(source, since));
@@ -134,7 +134,7 @@ pub fn silenced_by(places: &Places, patterns: &[String]) -> Silenced {
 type Configured = Rc<(Loaded, Policy)>;
 
 /// Judges past calls, each kind of call once.
-pub struct Judge<'p> {
+pub(crate) struct Judge<'p> {
     places: &'p Places,
     configurations: HashMap<(Option<String>, &'static str), Configured>,
     projects: HashMap<String, Option<String>>,
@@ -227,7 +227,7 @@ impl<'p> Judge<'p> {
     }
 
     /// The verdict on a call under a changed configuration.
-    pub fn would_be(&mut self, judged: &Judged, change: impl FnOnce(&mut Loaded)) -> Verdict {
+    pub(crate) fn would_be(&mut self, judged: &Judged, change: impl FnOnce(&mut Loaded)) -> Verdict {
         let configured = self.configured(judged.project.clone(), judged.agent);
         let mut loaded = configured.0.clone();
         change(&mut loaded);

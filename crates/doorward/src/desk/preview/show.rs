@@ -21,7 +21,7 @@ const LENGTH: usize = 100;
 const FAINT: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
 
-pub fn text(out: &mut dyn Write, seen: &Seen, groups: &[Group], since: &str) -> io::Result<()> {
+pub(super) fn text(out: &mut dyn Write, seen: &Seen, groups: &[Group], since: &str) -> io::Result<()> {
     let (silent, asked, blocked) = counts(seen);
     let all = silent + asked + blocked;
     writeln!(out, "{all} calls in {} sessions since {}:", seen.sessions, visible(since))?;
@@ -60,7 +60,12 @@ pub fn text(out: &mut dyn Write, seen: &Seen, groups: &[Group], since: &str) -> 
 }
 
 /// Where doorward looked for transcripts, and how many it found.
-pub fn places(out: &mut dyn Write, sources: &[Source], folders: &[(Agent, PathBuf)], home: &str) -> io::Result<()> {
+pub(super) fn places(
+    out: &mut dyn Write,
+    sources: &[Source],
+    folders: &[(Agent, PathBuf)],
+    home: &str,
+) -> io::Result<()> {
     let short = |folder: &PathBuf| {
         let below = folder.strip_prefix(home).map(|rest| format!("~/{}", rest.display()));
         below.unwrap_or_else(|_| folder.display().to_string())
@@ -73,7 +78,7 @@ pub fn places(out: &mut dyn Write, sources: &[Source], folders: &[(Agent, PathBu
     writeln!(out, "{FAINT}looked in {}{FAINT:#}", visible(&looked.join(", ")))
 }
 
-pub fn json(seen: &Seen, groups: &[Group], folders: &[(Agent, PathBuf)]) -> Value {
+pub(super) fn json(seen: &Seen, groups: &[Group], folders: &[(Agent, PathBuf)]) -> Value {
     let (silent, asked, blocked) = counts(seen);
     let listed: Vec<Value> = groups
         .iter()

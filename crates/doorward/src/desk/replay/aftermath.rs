@@ -11,7 +11,7 @@ use super::stream;
 
 /// The outcomes of decisions, by name. The user's last word counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Aftermath {
+pub(crate) struct Aftermath {
     /// It ran and was reverted, or the user said it should not have run.
     regret: HashSet<CallId>,
     /// The user said it should not have been asked about or blocked.
@@ -26,7 +26,7 @@ pub struct Aftermath {
 
 impl Aftermath {
     /// Reads the outcomes recorded since a point in time.
-    pub fn read(log: &Log, since_ms: u64) -> Result<Aftermath> {
+    pub(crate) fn read(log: &Log, since_ms: u64) -> Result<Aftermath> {
         let mut aftermath = Aftermath::default();
         stream::others(log, since_ms, |record| {
             let body = record.body.as_deref().unwrap_or_default();
@@ -47,24 +47,24 @@ impl Aftermath {
         Ok(aftermath)
     }
 
-    pub fn is_regret(&self, decision: &str) -> bool {
+    pub(crate) fn is_regret(&self, decision: &str) -> bool {
         self.regret.contains(decision)
     }
 
-    pub fn is_friction(&self, decision: &str) -> bool {
+    pub(crate) fn is_friction(&self, decision: &str) -> bool {
         self.friction.contains(decision)
     }
 
-    pub fn is_overridden(&self, decision: &str) -> bool {
+    pub(crate) fn is_overridden(&self, decision: &str) -> bool {
         self.overridden.contains(decision)
     }
 
-    pub fn is_refused(&self, decision: &str) -> bool {
+    pub(crate) fn is_refused(&self, decision: &str) -> bool {
         self.refused.contains(decision)
     }
 
     /// The record already has its outcome.
-    pub fn is_said(&self, decision: &str) -> bool {
+    pub(crate) fn is_said(&self, decision: &str) -> bool {
         self.said.contains(decision)
     }
 

@@ -11,7 +11,7 @@ use crate::policy::load::Instead;
 use crate::policy::user_files::{self, Own};
 
 #[derive(Debug, Args)]
-pub struct ReplayArguments {
+pub(crate) struct ReplayArguments {
     /// Use your own rules from this folder of TOML files instead of the active ones
     #[arg(long, value_name = "DIR")]
     pub rules: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub struct ReplayArguments {
 
 impl ReplayArguments {
     /// The replacements for the current policy.
-    pub fn instead(&self) -> Result<Instead> {
+    pub(crate) fn instead(&self) -> Result<Instead> {
         Ok(Instead {
             config: self.config.as_deref().map(config).transpose()?,
             thresholds: self.thresholds.as_deref().map(thresholds).transpose()?,

@@ -13,7 +13,7 @@ use super::stream::{self, Passed, Past};
 use crate::memory::decisions;
 
 /// Beyond this many, changes are counted but not listed.
-pub const LISTED: usize = 50_000;
+pub(super) const LISTED: usize = 50_000;
 
 /// How much of a call a list shows.
 const SHOWN: usize = 200;
@@ -22,7 +22,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// One decision that comes out differently.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Change {
+pub(crate) struct Change {
     pub sequence: u64,
     pub time_ms: u64,
     /// The name of the decision.
@@ -48,7 +48,7 @@ pub struct Change {
 
 impl Change {
     /// The deciding rule, before or after: that of the stricter side.
-    pub fn rule(&self) -> Option<&str> {
+    pub(crate) fn rule(&self) -> Option<&str> {
         let (first, second) = match self.shift {
             Shift::Laxer => (&self.before, &self.after),
             Shift::Stricter => (&self.after, &self.before),
@@ -59,7 +59,7 @@ impl Change {
 
 /// How many verdicts there were of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verdicts {
+pub(crate) struct Verdicts {
     pub approve: u64,
     pub confirm: u64,
     pub block: u64,
@@ -77,7 +77,7 @@ impl Verdicts {
 
 /// The decisions of one category, or all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
+pub(crate) struct Sums {
     pub judged: u64,
     pub before: Verdicts,
     pub after: Verdicts,
@@ -97,7 +97,7 @@ impl Sums {
 
 /// What a policy change would have saved people, and what it would have cost them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Worth {
+pub(crate) struct Worth {
     /// Was approved and regretted, and would have been asked about or blocked.
     pub regret_avoided: u64,
     /// Was not approved, would be now, and was refused, or regretted after an override.
@@ -110,7 +110,7 @@ pub struct Worth {
 
 /// How the record compares with judging it again under the policy it was made under.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// Decisions that were made under exactly the old policy.
     pub same_policy: u64,
     /// How many of these come out differently from what is recorded: should be none.
@@ -121,7 +121,7 @@ pub struct Recorded {
 
 /// What judging again found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Replayed {
+pub(crate) struct Replayed {
     pub passed: Passed,
     pub all: Sums,
     pub categories: BTreeMap<String, Sums>,
@@ -135,23 +135,23 @@ pub struct Replayed {
 }
 
 impl Replayed {
-    pub fn judged(&self) -> u64 {
+    pub(crate) fn judged(&self) -> u64 {
         self.all.judged
     }
 
     /// What the change means for the version of the ruleset.
-    pub fn bump(&self) -> Bump {
+    pub(crate) fn bump(&self) -> Bump {
         Bump::of(self.all.laxer, self.all.stricter)
     }
 
     /// The number of days the record spans, at least one.
-    pub fn days(&self) -> f64 {
+    pub(crate) fn days(&self) -> f64 {
         let spanned = self.last_ms.unwrap_or_default().saturating_sub(self.first_ms.unwrap_or_default());
         (spanned as f64 / DAY_MS as f64).max(1.0)
     }
 
     /// Confirmations per day, before and after.
-    pub fn confirms_per_day(&self) -> (f64, f64) {
+    pub(crate) fn confirms_per_day(&self) -> (f64, f64) {
         (self.all.before.confirm as f64 / self.days(), self.all.after.confirm as f64 / self.days())
     }
 
@@ -191,7 +191,12 @@ impl Replayed {
 }
 
 /// Judges every decision since a point in time under both policies.
-pub fn replay(log: &Log, since_ms: u64, policies: &Policies<'_>, progress: impl FnMut(Progress)) -> Result<Replayed> {
+pub(crate) fn replay(
+    log: &Log,
+    since_ms: u64,
+    policies: &Policies<'_>,
+    progress: impl FnMut(Progress),
+) -> Result<Replayed> {
     let aftermath = Aftermath::read(log, since_ms)?;
     let mut replayed = Replayed::default();
     let work = |past: Past| judged(&past, policies, &aftermath);

@@ -11,19 +11,19 @@ mod show;
 mod stream;
 #[cfg(test)]
 mod tests;
-pub mod upgrade;
+pub(crate) mod upgrade;
 
 use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-pub use aftermath::Aftermath;
-pub use arguments::ReplayArguments;
-pub use compare::{Replayed, replay};
-pub use policies::{Pair, Policies};
-pub use show::{print, sums, to_json};
-pub use stream::{Passed, Past, each, others};
+pub(crate) use aftermath::Aftermath;
+pub(crate) use arguments::ReplayArguments;
+pub(crate) use compare::{Replayed, replay};
+pub(crate) use policies::{Pair, Policies};
+pub(crate) use show::{print, sums, to_json};
+pub(crate) use stream::{Passed, Past, each, others};
 
 use crate::desk::screen;
 use crate::machine::clock;
@@ -35,7 +35,7 @@ use crate::policy::load::{self, Instead};
 const LAXER: u8 = 1;
 
 /// Judges the record again and prints what changes.
-pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
     let instead = arguments.instead()?;
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     trusted(&room.places)?;
@@ -61,7 +61,7 @@ pub fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
 }
 
 /// The policies from the configuration, with replacements for some of the user's files.
-pub fn between<'a>(places: &'a Places, old: &'a Instead, new: &'a Instead) -> Policies<'a> {
+pub(crate) fn between<'a>(places: &'a Places, old: &'a Instead, new: &'a Instead) -> Policies<'a> {
     Policies::new(move |setting| {
         let policy = |instead: &Instead| {
             let loaded = load::load_instead(places, setting.project.as_deref(), &setting.agent, instead);
@@ -72,7 +72,7 @@ pub fn between<'a>(places: &'a Places, old: &'a Instead, new: &'a Instead) -> Po
 }
 
 /// An unreadable configuration is strict in every respect, so it can't show what a change would do.
-pub fn trusted(places: &Places) -> Result<()> {
+pub(crate) fn trusted(places: &Places) -> Result<()> {
     let loaded = load::load(places, None, "");
     match loaded.problems.first() {
         Some(problem) => bail!("{problem}; nothing can be compared until you fix that"),

@@ -8,7 +8,7 @@ use doorward_ledger::DecisionBody;
 
 /// Where a decision was made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Setting {
+pub(crate) struct Setting {
     pub agent: String,
     pub project: Option<String>,
     pub mode: Mode,
@@ -16,14 +16,14 @@ pub struct Setting {
 
 /// The two policies of a setting.
 #[derive(Clone, Debug)]
-pub struct Pair {
+pub(crate) struct Pair {
     pub old: Policy,
     pub new: Policy,
 }
 
 /// What the new policy is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Baseline {
+pub(crate) enum Baseline {
     /// What the old policy makes of the same facts.
     OldPolicy,
     /// The recorded verdict, if another build made it: its rules are gone.
@@ -33,7 +33,7 @@ pub enum Baseline {
 type Make<'a> = dyn Fn(&Setting) -> Result<Pair, String> + Sync + 'a;
 
 /// Builds policies as needed, each once.
-pub struct Policies<'a> {
+pub(crate) struct Policies<'a> {
     make: Box<Make<'a>>,
     baseline: Baseline,
     known: Mutex<HashMap<Setting, Arc<Pair>>>,
@@ -46,23 +46,23 @@ impl std::fmt::Debug for Policies<'_> {
 }
 
 impl<'a> Policies<'a> {
-    pub fn new(make: impl Fn(&Setting) -> Result<Pair, String> + Sync + 'a) -> Policies<'a> {
+    pub(crate) fn new(make: impl Fn(&Setting) -> Result<Pair, String> + Sync + 'a) -> Policies<'a> {
         Policies { make: Box::new(make), baseline: Baseline::OldPolicy, known: Mutex::default() }
     }
 
     /// Compares the new policy with the record.
     #[must_use]
-    pub fn against_record(self) -> Policies<'a> {
+    pub(crate) fn against_record(self) -> Policies<'a> {
         Policies { baseline: Baseline::Record, ..self }
     }
 
-    pub fn baseline(&self) -> Baseline {
+    pub(crate) fn baseline(&self) -> Baseline {
         self.baseline
     }
 
     /// The same two everywhere, each in the mode that the decision was made in.
     #[allow(dead_code, reason = "the tests compare plain policies")]
-    pub fn everywhere(old: Policy, new: Policy) -> Policies<'static> {
+    pub(crate) fn everywhere(old: Policy, new: Policy) -> Policies<'static> {
         Policies::new(move |setting| {
             let in_mode = |policy: &Policy| Policy { mode: setting.mode, ..policy.clone() };
             Ok(Pair { old: in_mode(&old), new: in_mode(&new) })
@@ -70,7 +70,7 @@ impl<'a> Policies<'a> {
     }
 
     /// The two policies for a decision.
-    pub fn of(&self, body: &DecisionBody) -> Result<Arc<Pair>, String> {
+    pub(crate) fn of(&self, body: &DecisionBody) -> Result<Arc<Pair>, String> {
         let mode = body.mode.unwrap_or(Mode::Auto);
         let setting = Setting { agent: body.agent.clone().unwrap_or_default(), project: body.project.clone(), mode };
         let broken = |_| "internal error while building a policy".to_owned();

@@ -11,7 +11,7 @@ use crate::machine::clock;
 use crate::machine::visible;
 
 /// Prints the changes, laxer first, and the totals.
-pub fn print(out: &mut dyn Write, replayed: &Replayed, limit: usize) -> std::io::Result<()> {
+pub(crate) fn print(out: &mut dyn Write, replayed: &Replayed, limit: usize) -> std::io::Result<()> {
     let limit = if limit == 0 { usize::MAX } else { limit };
     let lists = [
         (Shift::Laxer, &replayed.laxer, replayed.all.laxer),
@@ -28,7 +28,7 @@ pub fn print(out: &mut dyn Write, replayed: &Replayed, limit: usize) -> std::io:
 }
 
 /// The totals without the list.
-pub fn sums(out: &mut dyn Write, replayed: &Replayed) -> std::io::Result<()> {
+pub(crate) fn sums(out: &mut dyn Write, replayed: &Replayed) -> std::io::Result<()> {
     let Replayed { all, passed, worth, recorded, .. } = replayed;
     for (category, sums) in &replayed.categories {
         writeln!(out, "{category:<9} {}", row(sums))?;
@@ -111,7 +111,7 @@ fn row(sums: &Sums) -> String {
 }
 
 /// Everything, for programs.
-pub fn to_json(replayed: &Replayed, limit: usize) -> Value {
+pub(crate) fn to_json(replayed: &Replayed, limit: usize) -> Value {
     let limit = if limit == 0 { usize::MAX } else { limit };
     let Replayed { all, passed, worth, recorded, .. } = replayed;
     let (before, after) = replayed.confirms_per_day();

@@ -21,7 +21,7 @@ const THREADS: usize = 4;
 
 /// A recorded decision, reassembled with its facts.
 #[derive(Debug)]
-pub struct Past {
+pub(crate) struct Past {
     pub sequence: u64,
     pub time_ms: u64,
     pub body: DecisionBody,
@@ -30,7 +30,7 @@ pub struct Past {
 
 /// Counts of what was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Passed {
+pub(crate) struct Passed {
     /// Decisions with facts that can be judged.
     pub decisions: u64,
     /// Decisions whose body was dropped by retention.
@@ -49,7 +49,7 @@ struct Batch<T> {
 }
 
 /// Processes every decision since a point in time, oldest first: `work` on several threads, `fold` in log order.
-pub fn each<R: Send>(
+pub(crate) fn each<R: Send>(
     log: &Log,
     since_ms: u64,
     work: impl Fn(Past) -> R + Sync,
@@ -87,7 +87,7 @@ pub fn each<R: Send>(
 }
 
 /// Every entry that is not a decision, oldest first: outcomes, answers, policy changes.
-pub fn others(log: &Log, since_ms: u64, mut each: impl FnMut(&Record)) -> Result<()> {
+pub(crate) fn others(log: &Log, since_ms: u64, mut each: impl FnMut(&Record)) -> Result<()> {
     for record in log.records()? {
         match record {
             Ok(record) if record.header.kind != Kind::Decision && record.header.time_ms >= since_ms => each(&record),

@@ -25,7 +25,7 @@ const SPAN_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// What an upgrade changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
+pub(crate) struct Waiting {
     /// The build that was accepted, by its version.
     pub from: String,
     /// The build that was compared.
@@ -36,7 +36,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         format!(
             "doorward was upgraded from version {}: {} of {} recorded decisions would get laxer, {} stricter",
             self.from, self.laxer, self.judged, self.stricter
@@ -45,7 +45,7 @@ impl Waiting {
 }
 
 /// What an upgrade changes that is not yet accepted. Computed once; an upgrade that loosens nothing is accepted automatically.
-pub fn waiting(room: &Room, progress: impl FnMut(Progress)) -> Result<Option<Waiting>> {
+pub(crate) fn waiting(room: &Room, progress: impl FnMut(Progress)) -> Result<Option<Waiting>> {
     let accepted = Accepted::load(&room.places).map_err(anyhow::Error::msg)?;
     let Some(from) = accepted.upgraded_from() else { return Ok(None) };
     let here = BuiltIn::here();
@@ -69,14 +69,14 @@ pub fn waiting(room: &Room, progress: impl FnMut(Progress)) -> Result<Option<Wai
 }
 
 /// The record, judged by this build.
-pub fn against_record(room: &Room, since_ms: u64, progress: impl FnMut(Progress)) -> Result<Replayed> {
+pub(crate) fn against_record(room: &Room, since_ms: u64, progress: impl FnMut(Progress)) -> Result<Replayed> {
     let here = Instead::default();
     let policies: Policies<'_> = between(&room.places, &here, &here).against_record();
     replay(&room.log, since_ms, &policies, progress)
 }
 
 /// The user accepts the upgrade.
-pub fn agreed(places: &Places, replayed: &Replayed) -> Result<()> {
+pub(crate) fn agreed(places: &Places, replayed: &Replayed) -> Result<()> {
     person::required()?;
     let accepted = Accepted::load(places).map_err(anyhow::Error::msg)?;
     let Some(from) = accepted.upgraded_from() else { bail!("there is no upgrade to accept") };

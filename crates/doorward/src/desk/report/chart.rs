@@ -13,7 +13,7 @@ const BELOW: f64 = 30.0;
 
 impl Chart {
     /// The highest point drawn.
-    pub fn largest(&self) -> f64 {
+    pub(super) fn largest(&self) -> f64 {
         let at = |place: usize| {
             let values = self.series.iter().filter_map(|series| series.values.get(place).copied().flatten());
             match self.shape {
@@ -40,7 +40,7 @@ impl Chart {
 }
 
 /// A chart with its title and legend.
-pub fn figure(chart: &Chart) -> String {
+pub(super) fn figure(chart: &Chart) -> String {
     let mut text = format!("<figure>\n<h4>{}</h4>\n", escaped(chart.title));
     if chart.is_empty() {
         text.push_str("<p>nothing to draw yet</p>\n");

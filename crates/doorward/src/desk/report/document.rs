@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// The whole report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Document {
+pub(super) struct Document {
     pub title: &'static str,
     /// The text below the title.
     pub about: Vec<Block>,
@@ -17,7 +17,7 @@ pub struct Document {
 
 /// One of the eight sections.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Section {
+pub(super) struct Section {
     pub number: usize,
     pub title: &'static str,
     pub parts: Vec<Part>,
@@ -25,14 +25,14 @@ pub struct Section {
 
 /// One point of a section.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Part {
+pub(super) struct Part {
     pub title: &'static str,
     pub blocks: Vec<Block>,
 }
 
 /// Something to read, and the command that prints the same figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Block {
+pub(super) struct Block {
     #[serde(flatten)]
     pub content: Content,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,7 +41,7 @@ pub struct Block {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Content {
+pub(super) enum Content {
     Paragraph(Text),
     /// Something that needs attention.
     Warning(Text),
@@ -59,7 +59,7 @@ pub enum Content {
 
 /// One large figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Tile {
+pub(super) struct Tile {
     pub value: String,
     pub label: &'static str,
     /// Small print next to it, if any.
@@ -69,7 +69,7 @@ pub struct Tile {
 
 /// One call, its time and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Moment {
+pub(super) struct Moment {
     pub time: String,
     pub tone: Tone,
     pub word: &'static str,
@@ -80,7 +80,7 @@ pub struct Moment {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Table {
+pub(super) struct Table {
     pub header: Vec<&'static str>,
     pub rows: Vec<Vec<Text>>,
     /// Collapsed in HTML until opened.
@@ -91,14 +91,14 @@ pub struct Table {
 /// How a chart is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Shape {
+pub(super) enum Shape {
     Line,
     /// Stacked bars.
     Stacked,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Chart {
+pub(super) struct Chart {
     pub title: &'static str,
     pub shape: Shape,
     /// The unit after a value on the axis.
@@ -112,7 +112,7 @@ pub struct Chart {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Series {
+pub(super) struct Series {
     pub name: &'static str,
     pub tone: Tone,
     /// `None` where there is no value.
@@ -122,7 +122,7 @@ pub struct Series {
 /// What a color means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Tone {
+pub(super) enum Tone {
     Approve,
     Confirm,
     Block,
@@ -133,11 +133,11 @@ pub enum Tone {
 /// A piece of text: words, code or figures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Text(pub Vec<Span>);
+pub(super) struct Text(pub Vec<Span>);
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Span {
+pub(super) enum Span {
     Plain(String),
     Code(String),
     /// A number, or a word that stands for one.
@@ -147,33 +147,33 @@ pub enum Span {
 }
 
 impl Section {
-    pub fn new(number: usize, title: &'static str, parts: Vec<Part>) -> Section {
+    pub(super) fn new(number: usize, title: &'static str, parts: Vec<Part>) -> Section {
         Section { number, title, parts }
     }
 }
 
 impl Part {
-    pub fn new(title: &'static str) -> Part {
+    pub(super) fn new(title: &'static str) -> Part {
         Part { title, blocks: Vec::new() }
     }
 
     #[must_use]
-    pub fn say(self, text: impl Into<Text>) -> Part {
+    pub(super) fn say(self, text: impl Into<Text>) -> Part {
         self.with(Content::Paragraph(text.into()))
     }
 
     #[must_use]
-    pub fn warn(self, text: impl Into<Text>) -> Part {
+    pub(super) fn warn(self, text: impl Into<Text>) -> Part {
         self.with(Content::Warning(text.into()))
     }
 
     #[must_use]
-    pub fn list(self, items: Vec<Text>) -> Part {
+    pub(super) fn list(self, items: Vec<Text>) -> Part {
         if items.is_empty() { self } else { self.with(Content::List(items)) }
     }
 
     #[must_use]
-    pub fn table(self, header: &[&'static str], rows: Vec<Vec<Text>>) -> Part {
+    pub(super) fn table(self, header: &[&'static str], rows: Vec<Vec<Text>>) -> Part {
         if rows.is_empty() {
             return self;
         }
@@ -182,19 +182,19 @@ impl Part {
 
     /// A long table that only some readers want.
     #[must_use]
-    pub fn folded(self, summary: &'static str, header: &[&'static str], rows: Vec<Vec<Text>>) -> Part {
+    pub(super) fn folded(self, summary: &'static str, header: &[&'static str], rows: Vec<Vec<Text>>) -> Part {
         self.with(Content::Table(Table { header: header.to_vec(), rows, folded: Some(summary) }))
     }
 
     #[must_use]
-    pub fn with(mut self, content: Content) -> Part {
+    pub(super) fn with(mut self, content: Content) -> Part {
         self.blocks.push(Block { content, from: None });
         self
     }
 
     /// Names the command that prints the figures of the last block; an empty block that was left out names none.
     #[must_use]
-    pub fn from(mut self, command: impl Into<String>) -> Part {
+    pub(super) fn from(mut self, command: impl Into<String>) -> Part {
         if let Some(block) = self.blocks.last_mut() {
             block.from.get_or_insert_with(|| command.into());
         }
@@ -204,7 +204,7 @@ impl Part {
 
 impl Text {
     /// Our own words, with code between backticks and a figure for each `{}`.
-    pub fn filled<const N: usize>(template: &'static str, figures: [Text; N]) -> Text {
+    pub(super) fn filled<const N: usize>(template: &'static str, figures: [Text; N]) -> Text {
         let mut figures = figures.into_iter();
         let mut spans = Vec::new();
         for (number, piece) in template.split('`').enumerate() {
@@ -222,17 +222,17 @@ impl Text {
     }
 
     /// Something from a file or the record, as it is.
-    pub fn code(text: impl Into<String>) -> Text {
+    pub(super) fn code(text: impl Into<String>) -> Text {
         Text(vec![Span::Code(text.into())])
     }
 
     /// A sentence from a rule or an alert, as it is.
-    pub fn plain(text: impl Into<String>) -> Text {
+    pub(super) fn plain(text: impl Into<String>) -> Text {
         Text(vec![Span::Plain(text.into())])
     }
 
     /// A sentence with code between backticks. Its content stays data: it can look like code and nothing else.
-    pub fn sentence(text: &str) -> Text {
+    pub(super) fn sentence(text: &str) -> Text {
         let span = |(number, piece): (usize, &str)| {
             let piece = piece.to_owned();
             if number % 2 == 1 { Span::Code(piece) } else { Span::Plain(piece) }
@@ -241,20 +241,20 @@ impl Text {
         Text(spans.map(span).collect())
     }
 
-    pub fn figure(value: impl std::fmt::Display) -> Text {
+    pub(super) fn figure(value: impl std::fmt::Display) -> Text {
         Text(vec![Span::Figure(value.to_string())])
     }
 
-    pub fn percent(rate: f64) -> Text {
+    pub(super) fn percent(rate: f64) -> Text {
         Text::figure(format!("{:.1} %", rate * 100.0))
     }
 
-    pub fn word(tone: Tone, word: impl Into<String>) -> Text {
+    pub(super) fn word(tone: Tone, word: impl Into<String>) -> Text {
         Text(vec![Span::Word(tone, word.into())])
     }
 
     /// Several, with commas.
-    pub fn joined(texts: impl IntoIterator<Item = Text>) -> Text {
+    pub(super) fn joined(texts: impl IntoIterator<Item = Text>) -> Text {
         let mut spans = Vec::new();
         for text in texts {
             if !spans.is_empty() {
@@ -266,13 +266,13 @@ impl Text {
     }
 
     #[must_use]
-    pub fn and(mut self, more: impl Into<Text>) -> Text {
+    pub(super) fn and(mut self, more: impl Into<Text>) -> Text {
         self.0.extend(more.into().0);
         self
     }
 
     /// It is a number and nothing else.
-    pub fn is_figure(&self) -> bool {
+    pub(super) fn is_figure(&self) -> bool {
         matches!(self.0.as_slice(), [Span::Figure(_)])
     }
 }

@@ -19,10 +19,10 @@ use crate::memory::ledger_view::{Room, Verified};
 use crate::memory::session::TRIAL;
 use crate::policy::load::{self, Loaded};
 
-pub const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+pub(super) const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// The number of days all figures cover.
-pub const DAYS: u64 = 30;
+pub(super) const DAYS: u64 = 30;
 
 /// Calls of the timeline.
 const LATEST: u32 = 60;
@@ -34,7 +34,7 @@ const CALL: usize = 160;
 const LOOKED_UP: usize = 200;
 
 /// What the report is made from.
-pub struct Gathered {
+pub(super) struct Gathered {
     pub loaded: Loaded,
     pub policy: Policy,
     pub now_ms: u64,
@@ -45,7 +45,7 @@ pub struct Gathered {
 }
 
 /// The figures of the record.
-pub struct Recorded {
+pub(super) struct Recorded {
     pub metrics: Metrics,
     /// Days with decisions, oldest first.
     pub days: Vec<Day>,
@@ -66,7 +66,7 @@ pub struct Recorded {
 }
 
 /// A call, for the timeline.
-pub struct Latest {
+pub(super) struct Latest {
     pub time_ms: u64,
     pub agent: String,
     pub tool: String,
@@ -77,27 +77,27 @@ pub struct Latest {
 }
 
 /// One day, in UTC.
-pub struct Day {
+pub(super) struct Day {
     pub start_ms: u64,
     pub sums: Sums,
     pub p50_us: Option<u64>,
     pub p99_us: Option<u64>,
 }
 
-pub struct AgentFigures {
+pub(super) struct AgentFigures {
     pub agent: Agent,
     pub sums: Sums,
 }
 
 /// A regretted approval, and how sure layer 2 was of it.
-pub struct Regretted {
+pub(super) struct Regretted {
     pub regret: Regret,
     pub confidence: Option<f64>,
 }
 
 /// Decisions of all categories together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
+pub(super) struct Sums {
     pub decisions: u64,
     pub approved: u64,
     pub confirmed: u64,
@@ -118,13 +118,13 @@ impl Sums {
     }
 
     /// No decisions, so there is no rate.
-    pub fn approval_rate(&self) -> Option<f64> {
+    pub(super) fn approval_rate(&self) -> Option<f64> {
         (self.decisions > 0).then(|| self.approved as f64 / self.decisions as f64)
     }
 }
 
 impl Gathered {
-    pub fn new(places: Places) -> Result<Gathered> {
+    pub(super) fn new(places: Places) -> Result<Gathered> {
         let now_ms = clock::now_ms();
         // Pi reads all files there are.
         let loaded = load::load(&places, None, "pi");
@@ -142,7 +142,7 @@ impl Gathered {
     }
 
     /// The agents that have a mode, or calls on record.
-    pub fn agents(&self) -> Vec<Agent> {
+    pub(super) fn agents(&self) -> Vec<Agent> {
         let has_mode = |agent: &Agent| self.loaded.config.agents.contains_key(agent.name());
         let seen = self.record.iter().flat_map(|record| &record.agents);
         let seen: Vec<Agent> = seen.filter(|of| of.sums.decisions > 0).map(|of| of.agent).collect();
@@ -150,7 +150,7 @@ impl Gathered {
     }
 
     /// How many alerts of a kind are open.
-    pub fn standing(&self, kind: AlertKind) -> usize {
+    pub(super) fn standing(&self, kind: AlertKind) -> usize {
         let chain = self.record.iter().filter(|record| kind == AlertKind::Chain && !record.verified.report.holds());
         let alerts = self.record.iter().flat_map(|record| &record.alerts);
         alerts.filter(|alert| alert.kind == kind).count() + chain.count()

@@ -12,7 +12,7 @@ const STYLE: &str = include_str!("style.css");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The whole page.
-pub fn render(document: &Document) -> String {
+pub(super) fn render(document: &Document) -> String {
     let title = escaped(document.title);
     let mut page = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -220,7 +220,7 @@ fn text(words: &Text) -> String {
 }
 
 /// The class of a tone.
-pub fn class(tone: Tone) -> &'static str {
+pub(super) fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Approve => "approve",
         Tone::Confirm => "confirm",
@@ -231,7 +231,7 @@ pub fn class(tone: Tone) -> &'static str {
 }
 
 /// Text escaped for both elements and quoted attributes.
-pub fn escaped(words: &str) -> String {
+pub(super) fn escaped(words: &str) -> String {
     let shown = visible(words);
     let mut escaped = String::with_capacity(shown.len() + 8);
     for character in shown.chars() {

@@ -5,7 +5,7 @@ use super::matrix::Matrix;
 use crate::machine::visible;
 
 /// The whole page.
-pub fn render(document: &Document) -> String {
+pub(super) fn render(document: &Document) -> String {
     let mut page = format!("# {}\n", document.title);
     document.about.iter().for_each(|block| put(&mut page, block));
     for part in &document.opening {

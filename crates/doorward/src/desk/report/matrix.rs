@@ -7,20 +7,20 @@ use super::document::{Table, Text, Tone};
 
 /// All cells, computed by the engine itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Matrix {
+pub(super) struct Matrix {
     /// Operation and scope of each row, and its cells: reversibility by reach.
     pub rows: Vec<Row>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub(super) struct Row {
     pub operation: Operation,
     pub scope: Scope,
     pub cells: Vec<Cell>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Cell {
+pub(super) struct Cell {
     pub reversibility: Reversibility,
     pub reach: Reach,
     #[serde(serialize_with = "worded")]
@@ -28,14 +28,14 @@ pub struct Cell {
 }
 
 /// The rows of one operation, with equal neighbors merged.
-pub struct Collapsed {
+pub(super) struct Collapsed {
     pub operation: Operation,
     pub what: &'static str,
     pub table: Table,
 }
 
 /// The word of the specification.
-pub const fn verdict_word(verdict: Verdict) -> &'static str {
+pub(super) const fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::AutoApprove => "AUTO_APPROVE",
         Verdict::Confirm => "CONFIRM",
@@ -43,7 +43,7 @@ pub const fn verdict_word(verdict: Verdict) -> &'static str {
     }
 }
 
-pub const fn tone(verdict: Verdict) -> Tone {
+pub(super) const fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::AutoApprove => Tone::Approve,
         Verdict::Confirm => Tone::Confirm,
@@ -52,7 +52,7 @@ pub const fn tone(verdict: Verdict) -> Tone {
 }
 
 /// `CONFIRM firm`.
-pub fn cell_words(floor: Floor) -> String {
+pub(super) fn cell_words(floor: Floor) -> String {
     match floor.clearance {
         Some(clearance) => format!("{} {clearance}", verdict_word(floor.verdict)),
         None => verdict_word(floor.verdict).to_owned(),
@@ -64,7 +64,7 @@ fn worded<S: serde::Serializer>(floor: &Floor, serializer: S) -> Result<S::Ok, S
 }
 
 impl Matrix {
-    pub fn whole() -> Matrix {
+    pub(super) fn whole() -> Matrix {
         let mut rows = Vec::new();
         for operation in Operation::ALL {
             for scope in Scope::ALL {
@@ -82,12 +82,12 @@ impl Matrix {
     }
 
     /// How many cells have this verdict.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub(super) fn count(&self, verdict: Verdict) -> usize {
         self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.floor.verdict == verdict).count()
     }
 
     /// One line for each action and scope, one column for each reversibility and reach.
-    pub fn csv(&self) -> String {
+    pub(super) fn csv(&self) -> String {
         let mut text = "action,scope".to_owned();
         for cell in self.rows.first().map(|row| row.cells.as_slice()).unwrap_or_default() {
             text.push_str(&format!(",{} / {}", cell.reversibility, cell.reach));
@@ -101,7 +101,7 @@ impl Matrix {
         text
     }
 
-    pub fn collapsed(&self) -> Vec<Collapsed> {
+    pub(super) fn collapsed(&self) -> Vec<Collapsed> {
         let of = |operation: &Operation| {
             let rows: Vec<&Row> = self.rows.iter().filter(|row| row.operation == *operation).collect();
             Collapsed { operation: *operation, what: operation.what(), table: collapsed(&rows) }

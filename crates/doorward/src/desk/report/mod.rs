@@ -24,7 +24,7 @@ use gather::Gathered;
 use matrix::Matrix;
 
 #[derive(Debug, Args)]
-pub struct ReportArguments {
+pub(crate) struct ReportArguments {
     /// Output format; default: by the file extension
     #[arg(long, value_enum)]
     pub format: Option<Format>,
@@ -43,14 +43,14 @@ pub struct ReportArguments {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// Markdown
     Md,
     /// A single, self-contained HTML file
     Html,
 }
 
-pub fn run(arguments: &ReportArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     if arguments.new {
         return interview::run(&places);
@@ -73,7 +73,7 @@ pub fn run(arguments: &ReportArguments) -> Result<ExitCode> {
 }
 
 /// Writes the report of a home as HTML.
-pub fn write_html(places: &Places, path: &Path) -> Result<()> {
+pub(crate) fn write_html(places: &Places, path: &Path) -> Result<()> {
     crate::machine::atomic_file::replace(path, &html::render(&document(places.clone())?))
 }
 

@@ -23,7 +23,7 @@ const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
 
 /// Draws everything; returns which part of the selected call is visible.
-pub fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
+pub(super) fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
     let too_small = Sight { id: model.selected.clone(), is_too_small: true, ..Sight::default() };
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let text = format!("{} waiting. Make the window larger; q quits", model.counts().0);

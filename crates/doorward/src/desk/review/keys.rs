@@ -1,7 +1,7 @@
 //! What each key of `review` does, in words: for the help on the screen and for the documentation.
 
 /// A key and what it does.
-pub const KEYS: &[(&str, &str)] = &[
+pub(super) const KEYS: &[(&str, &str)] = &[
     ("y", "approve this call once; where the list says `typed` or `twice`, you type its target"),
     ("n", "refuse it, and every repeat folded into its line"),
     ("t", "trust this project: shows harmful recipes, then you type its name"),
@@ -16,4 +16,4 @@ pub const KEYS: &[(&str, &str)] = &[
 ];
 
 /// The keys at the foot of the screen.
-pub const SHORT: &str = "y approve once · n refuse · t trust · a always · e explain · / filter · ? help";
+pub(super) const SHORT: &str = "y approve once · n refuse · t trust · a always · e explain · / filter · ? help";

@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(250);
 const SWEEP: Duration = Duration::from_secs(10);
 
 /// Shows the waiting calls and takes answers until the user quits.
-pub fn run() -> Result<ExitCode> {
+pub(crate) fn run() -> Result<ExitCode> {
     person::required()?;
     if !std::io::stdout().is_terminal() {
         bail!("`doorward review` needs a terminal; `doorward pending` lists the waiting calls");

@@ -10,17 +10,17 @@ use crate::desk::grants::answer::{APART_MS, to_type};
 use crate::memory::grants::{Pending, Row};
 
 /// How long a call must be on screen before a key counts for it.
-pub const SHOWN_MS: u64 = 300;
+pub(super) const SHOWN_MS: u64 = 300;
 
 /// The same for a call that moved under the cursor by itself.
-pub const CAME_MS: u64 = 1500;
+pub(super) const CAME_MS: u64 = 1500;
 
 /// After this long without a key, the selection moves to a waiting call.
 const IDLE_MS: u64 = 5000;
 
 /// A key with a meaning here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
+pub(super) enum Key {
     Character(char),
     Enter,
     Escape,
@@ -36,7 +36,7 @@ pub enum Key {
 
 /// What the user decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub(super) enum Deed {
     Approve {
         id: String,
         typed: Option<String>,
@@ -57,7 +57,7 @@ pub enum Deed {
 
 /// Which part of the selected call was visible on the last draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sight {
+pub(super) struct Sight {
     pub id: Option<String>,
     /// Lines of the call that fit on the screen at once.
     pub height: usize,
@@ -69,14 +69,14 @@ pub struct Sight {
 
 /// What is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Typing {
+pub(super) struct Typing {
     pub text: String,
     pub of: Line,
 }
 
 /// Which line it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
+pub(super) enum Line {
     /// What the call acts on.
     Target { id: String },
     /// The target has been typed already; this is the reason.
@@ -89,7 +89,7 @@ pub enum Line {
 
 /// Everything on the screen.
 #[derive(Debug, Default)]
-pub struct Model {
+pub(super) struct Model {
     /// The calls that are listed.
     pub rows: Vec<Row>,
     /// All, listed or not.
@@ -114,24 +114,24 @@ pub struct Model {
 }
 
 impl Model {
-    pub fn row(&self) -> Option<&Row> {
+    pub(super) fn row(&self) -> Option<&Row> {
         let selected = self.selected.as_deref()?;
         self.rows.iter().find(|row| row.pending.id == selected)
     }
 
-    pub fn call(&self) -> Option<&Pending> {
+    pub(super) fn call(&self) -> Option<&Pending> {
         self.row().map(|row| &row.pending)
     }
 
     /// How many agents are waiting, and how many calls are over.
-    pub fn counts(&self) -> (usize, usize) {
+    pub(super) fn counts(&self) -> (usize, usize) {
         let living = self.all.iter().filter(|row| row.stand.is_living()).count();
         (living, self.all.len() - living)
     }
 
     /// Updates the calls. The selection follows its call wherever it moves; only after a while without a key does it move from
     /// a call that is over to one that is waiting.
-    pub fn take(&mut self, rows: Vec<Row>, now_ms: u64) {
+    pub(super) fn take(&mut self, rows: Vec<Row>, now_ms: u64) {
         self.now_ms = now_ms;
         self.all = rows;
         self.list();
@@ -178,7 +178,7 @@ impl Model {
     }
 
     /// What the screen has just shown.
-    pub fn seen(&mut self, sight: Sight, clock_ms: u64) {
+    pub(super) fn seen(&mut self, sight: Sight, clock_ms: u64) {
         if sight.id != self.selected || sight.is_too_small {
             self.shown_ms = None;
         } else {
@@ -189,23 +189,23 @@ impl Model {
         self.sight = sight;
     }
 
-    pub fn told(&mut self, message: String) {
+    pub(super) fn told(&mut self, message: String) {
         self.message = message;
     }
 
     /// The offer is ready and needs a typed word.
-    pub fn offered(&mut self, offer: Offer) {
+    pub(super) fn offered(&mut self, offer: Offer) {
         (self.scroll, self.message) = (0, String::new());
         self.typing = Some(Typing { text: String::new(), of: Line::Offered(offer) });
     }
 
     /// Pasted text is not a decision.
-    pub fn pasted(&mut self) -> Option<Deed> {
+    pub(super) fn pasted(&mut self) -> Option<Deed> {
         self.message = "pasted text does not count; type it".to_owned();
         None
     }
 
-    pub fn press(&mut self, key: Key, clock_ms: u64) -> Option<Deed> {
+    pub(super) fn press(&mut self, key: Key, clock_ms: u64) -> Option<Deed> {
         self.touched_ms = self.now_ms;
         if key == Key::Leave {
             return Some(Deed::Leave);
@@ -239,7 +239,7 @@ impl Model {
     }
 
     /// How long until the second of two steps is possible, if the first was done.
-    pub fn countdown(&self, call: &Pending) -> Option<u64> {
+    pub(super) fn countdown(&self, call: &Pending) -> Option<u64> {
         let passed = self.now_ms.checked_sub(call.first_step_ms?)?;
         APART_MS.checked_sub(passed).filter(|left| *left > 0).map(|left| left.div_ceil(1000))
     }

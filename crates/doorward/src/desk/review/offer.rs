@@ -22,7 +22,7 @@ const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub(super) enum Wish {
     /// Trust the project of the call.
     Trust,
     /// Never ask about exactly this call again.
@@ -31,7 +31,7 @@ pub enum Wish {
 
 /// What is offered, and which word accepts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub(super) struct Offer {
     pub wish: Wish,
     /// The call it started from.
     pub id: String,
@@ -45,13 +45,13 @@ pub struct Offer {
 #[cfg(test)]
 impl Offer {
     /// A placeholder for tests.
-    pub fn example(wish: Wish, word: &str) -> Offer {
+    pub(super) fn example(wish: Wish, word: &str) -> Offer {
         Offer { wish, id: "a".into(), what: "/p".into(), lines: vec!["it would".into()], word: word.into() }
     }
 }
 
 /// Finds out what a wish would take.
-pub fn prepare(places: &Places, id: &str, wish: Wish) -> Result<Offer> {
+pub(super) fn prepare(places: &Places, id: &str, wish: Wish) -> Result<Offer> {
     let call = answer::answerable(&Desk::of(places)?, id)?;
     match wish {
         Wish::Trust => trust(places, &call),
@@ -60,7 +60,7 @@ pub fn prepare(places: &Places, id: &str, wish: Wish) -> Result<Offer> {
 }
 
 /// Carries it out; returns the message to show.
-pub fn accept(places: &Places, offer: &Offer) -> Result<String> {
+pub(super) fn accept(places: &Places, offer: &Offer) -> Result<String> {
     match offer.wish {
         Wish::Trust => {
             ProjectOffer::of(&offer.what, places)?.accept(places)?;

@@ -19,7 +19,7 @@ use super::model::{Key, Model, Sight};
 
 /// User input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Input {
+pub(super) enum Input {
     Key(Key),
     /// Text that arrived all at once, so it was pasted.
     Pasted,
@@ -27,12 +27,12 @@ pub enum Input {
 }
 
 /// The terminal while doorward controls it.
-pub struct Screen {
+pub(super) struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
 }
 
 impl Screen {
-    pub fn open() -> Result<Screen> {
+    pub(super) fn open() -> Result<Screen> {
         let given_back = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             give_back();
@@ -49,7 +49,7 @@ impl Screen {
     }
 
     /// Draws; returns which part of the selected call was visible.
-    pub fn draw(&mut self, model: &Model) -> Result<Sight> {
+    pub(super) fn draw(&mut self, model: &Model) -> Result<Sight> {
         let mut sight = Sight::default();
         self.terminal.draw(|frame| {
             let area = frame.area();
@@ -59,7 +59,7 @@ impl Screen {
     }
 
     /// Discards typed-ahead input: it was meant for the previous screen.
-    pub fn forget_typed(&mut self) -> Result<()> {
+    pub(super) fn forget_typed(&mut self) -> Result<()> {
         while event::poll(Duration::ZERO)? {
             let _ahead = event::read()?;
         }
@@ -67,7 +67,7 @@ impl Screen {
     }
 
     /// Waits for input, up to a limit.
-    pub fn wait(&mut self, pause: Duration) -> Result<Option<Input>> {
+    pub(super) fn wait(&mut self, pause: Duration) -> Result<Option<Input>> {
         if !event::poll(pause)? {
             return Ok(None);
         }

@@ -26,7 +26,7 @@ use crate::policy::config::reviewer::REASONED_MS;
 
 /// How one model did.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Score {
+pub(super) struct Score {
     pub model: String,
     pub asked: u32,
     pub right: u32,
@@ -47,7 +47,7 @@ pub struct Score {
 
 /// What was compared.
 #[derive(Debug, Serialize)]
-pub struct Found {
+pub(super) struct Found {
     pub rows: u32,
     /// Decided without a model, or not decidable by one.
     pub not_asked: u32,
@@ -67,7 +67,7 @@ struct Row {
 }
 
 /// Asks each model about each call.
-pub fn bench(file: &Path, models: &[String], reviewer: &Reviewer, places: &Places) -> Result<Found> {
+pub(super) fn bench(file: &Path, models: &[String], reviewer: &Reviewer, places: &Places) -> Result<Found> {
     let text = std::fs::read_to_string(file).with_context(|| format!("can't read `{}`", file.display()))?;
     let configured: Vec<String> = reviewer.model.iter().chain(&reviewer.models).cloned().collect();
     let models = if models.is_empty() { &configured } else { models };
@@ -141,7 +141,7 @@ fn percentile(sorted: &[u64], part: usize) -> u64 {
     sorted.get(at).copied().unwrap_or_default()
 }
 
-pub fn print(out: &mut dyn Write, found: &Found, as_json: bool) -> Result<ExitCode> {
+pub(super) fn print(out: &mut dyn Write, found: &Found, as_json: bool) -> Result<ExitCode> {
     if as_json {
         writeln!(out, "{:#}", serde_json::to_value(found)?)?;
         return Ok(ExitCode::SUCCESS);

@@ -17,7 +17,7 @@ use crate::policy::load;
 /// The word for no reviewer at all.
 const NONE: &str = "none";
 
-pub fn choose(out: &mut dyn Write, model: &str, places: &Places) -> Result<ExitCode> {
+pub(super) fn choose(out: &mut dyn Write, model: &str, places: &Places) -> Result<ExitCode> {
     person::required()?;
     let path = places.config_file();
     let before = files::text(&path)?;

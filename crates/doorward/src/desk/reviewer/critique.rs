@@ -25,7 +25,7 @@ const FILLING: &[&str] = &[
 const LONGEST: usize = 600;
 
 /// Prints what was found.
-pub fn print(out: &mut dyn Write, reviewer: &Reviewer) -> Result<ExitCode> {
+pub(super) fn print(out: &mut dyn Write, reviewer: &Reviewer) -> Result<ExitCode> {
     let notes = critique(reviewer);
     for note in &notes {
         writeln!(out, "{}: {}", note.key, visible(&note.text))?;
@@ -38,7 +38,7 @@ pub fn print(out: &mut dyn Write, reviewer: &Reviewer) -> Result<ExitCode> {
 }
 
 /// All remarks.
-pub fn critique(reviewer: &Reviewer) -> Vec<Note> {
+pub(super) fn critique(reviewer: &Reviewer) -> Vec<Note> {
     let own = Lists {
         environment: reviewer.environment.clone(),
         allow: reviewer.allow.clone(),

@@ -19,7 +19,7 @@ use crate::policy::load::Loaded;
 
 /// What to list, and for whom.
 #[derive(Debug, Args)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Say why this model can't review
     #[arg(long, value_name = "PROVIDER/MODEL")]
     wanted: Option<String>,
@@ -70,7 +70,7 @@ enum What {
     Key,
 }
 
-pub fn list(out: &mut dyn Write, wanted: &Wanted, places: &Places) -> Result<ExitCode> {
+pub(super) fn list(out: &mut dyn Write, wanted: &Wanted, places: &Places) -> Result<ExitCode> {
     let project = std::env::current_dir().ok().and_then(|here| project_root(here.to_str()?));
     let mut loaded = load::load(places, project.as_deref(), "pi");
     if let Some(session) = &wanted.session {

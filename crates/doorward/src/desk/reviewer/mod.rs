@@ -32,7 +32,7 @@ use crate::policy::load::Loaded;
 
 /// What to do with the reviewer's model.
 #[derive(Debug, Subcommand)]
-pub enum Task {
+pub(crate) enum Task {
     /// List the models that can act as reviewer, and whether they are reachable
     List(list::Wanted),
     /// Choose a model to review the questions layer 2 leaves open (not for agents)
@@ -65,7 +65,7 @@ pub enum Task {
 }
 
 /// Runs a command.
-pub fn run(task: &Task) -> Result<ExitCode> {
+pub(crate) fn run(task: &Task) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let loaded = load::load(&places, None, "pi");
     let mut out = anstream::stdout().lock();
@@ -82,7 +82,7 @@ pub fn run(task: &Task) -> Result<ExitCode> {
 }
 
 /// The built-in lists, in the form of the configuration file.
-pub fn print_defaults(out: &mut dyn Write) -> std::io::Result<()> {
+pub(crate) fn print_defaults(out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(
         out,
         "\n[reviewer]               # `doorward model use PROVIDER/MODEL`; `{DEFAULTS}` stands for these sentences"

@@ -42,7 +42,7 @@ struct Move {
 }
 
 /// Begins a rollout.
-pub fn start(arguments: &StartArguments) -> Result<ExitCode> {
+pub(crate) fn start(arguments: &StartArguments) -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let rollout = match Rollout::load(&places) {
@@ -157,7 +157,7 @@ fn chosen(which: &WhichArguments, rollout: &Rollout) -> Result<Subject> {
 }
 
 /// Promotes to the next stage.
-pub fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
+pub(crate) fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
     // Due rollbacks come first.
@@ -203,7 +203,7 @@ fn next(now: &Step, share: Option<Share>, subject: &Subject) -> Result<(Stage, S
 }
 
 /// Rolls back to the previous stage.
-pub fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
+pub(crate) fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();

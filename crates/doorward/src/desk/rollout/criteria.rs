@@ -13,7 +13,7 @@ use crate::policy::rollout::trial::{Arm, Pairing, Standing, TrialResult};
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Older evidence does not count for a promotion.
-pub const WINDOW_MS: u64 = 30 * DAY_MS;
+pub(crate) const WINDOW_MS: u64 = 30 * DAY_MS;
 
 /// What an agent needs to leave `confirm-all` and `shadow`: this many agreements, over this many patterns, and no
 /// disagreements. A normal first day has them.
@@ -35,7 +35,7 @@ const RULE_OVERRIDDEN: f64 = 0.5;
 
 /// One condition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Criterion {
+pub(crate) struct Criterion {
     pub what: String,
     pub wanted: String,
     pub found: String,
@@ -53,13 +53,13 @@ impl Criterion {
     }
 
     /// What is missing, in a few words.
-    pub fn missing(&self) -> String {
+    pub(crate) fn missing(&self) -> String {
         format!("{}: {} (needs: {})", self.what, self.found, self.wanted)
     }
 }
 
 /// The criteria of an agent at a stage; none at the last.
-pub fn of_agent(name: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
+pub(crate) fn of_agent(name: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
     let mine: Vec<&Seen> = seen.iter().filter(|seen| seen.agent == name).collect();
     match stage {
         Stage::ConfirmAll | Stage::Shadow => of_answers(&mine),
@@ -102,7 +102,7 @@ fn of_canary(seen: &[&Seen]) -> Vec<Criterion> {
 }
 
 /// The criteria for one of the user's rules.
-pub fn of_rule(id: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
+pub(crate) fn of_rule(id: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
     if stage == Stage::Auto {
         return Vec::new();
     }
@@ -129,7 +129,7 @@ pub fn of_rule(id: &str, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
 }
 
 /// The criteria of thresholds on trial.
-pub fn of_trial(trial: &Trial, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
+pub(crate) fn of_trial(trial: &Trial, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
     if stage == Stage::Auto {
         return Vec::new();
     }
@@ -148,7 +148,7 @@ pub fn of_trial(trial: &Trial, stage: Stage, seen: &[Seen]) -> Vec<Criterion> {
 }
 
 /// How a trial is doing, by the decisions since it started.
-pub fn standing(trial: &Trial, seen: &[Seen]) -> Standing {
+pub(crate) fn standing(trial: &Trial, seen: &[Seen]) -> Standing {
     let mut pairing = Pairing::new(&trial.stopping);
     // If every call is asked about, or none, thresholds make no difference.
     for seen in seen.iter().filter(|seen| seen.mode == Some(Mode::Auto) && !seen.session.is_empty()) {
@@ -186,7 +186,7 @@ fn share(what: &str, (part, whole): (usize, usize), bound: Bound) -> Criterion {
 }
 
 /// What each stage requires, in sentences.
-pub fn stated() -> Vec<(String, String)> {
+pub(crate) fn stated() -> Vec<(String, String)> {
     let since = format!("since the stage started, at most {} days back", WINDOW_MS / DAY_MS);
     let answers = format!(
         "each answer is compared with what `auto` would have said: at least {AGREEMENTS} agreements (yes to what it approves) over \

@@ -2,10 +2,10 @@
 //!
 //! `command.rs` takes the steps, `criteria.rs` says when to promote, `show.rs` and `view.rs` print the progress.
 
-pub mod command;
-pub mod criteria;
-pub mod show;
-pub mod view;
+pub(crate) mod command;
+pub(crate) mod criteria;
+pub(crate) mod show;
+pub(crate) mod view;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,13 +16,13 @@ use clap::{Args, Subcommand};
 use crate::policy::rollout::{Share, Stage};
 
 #[derive(Debug, Args)]
-pub struct RolloutArguments {
+pub(crate) struct RolloutArguments {
     #[command(subcommand)]
     pub what: What,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub(crate) enum What {
     /// Show the stage of every rollout, what is missing for the next one, and how a trial is doing
     ///
     /// Rolls back whatever has to be, as the end of every session does. Exit code: 0, or 1 if something was rolled back.
@@ -50,7 +50,7 @@ pub enum What {
 }
 
 #[derive(Debug, Args)]
-pub struct StartArguments {
+pub(crate) struct StartArguments {
     /// The agent; can be left out if only one is set up
     #[arg(conflicts_with_all = ["rule", "thresholds"])]
     pub agent: Option<String>,
@@ -73,7 +73,7 @@ pub struct StartArguments {
 
 /// Which rollout is meant; can be left out if there is only one.
 #[derive(Debug, Args)]
-pub struct WhichArguments {
+pub(crate) struct WhichArguments {
     /// The agent
     #[arg(conflicts_with_all = ["rule", "thresholds"])]
     pub agent: Option<String>,
@@ -86,7 +86,7 @@ pub struct WhichArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct PromoteArguments {
+pub(crate) struct PromoteArguments {
     #[command(flatten)]
     pub which: WhichArguments,
     /// Share of sessions in the canary; default: 10%
@@ -101,7 +101,7 @@ pub struct PromoteArguments {
 }
 
 #[derive(Debug, Args)]
-pub struct RollbackArguments {
+pub(crate) struct RollbackArguments {
     #[command(flatten)]
     pub which: WhichArguments,
     /// Your reason, kept in the record
@@ -109,7 +109,7 @@ pub struct RollbackArguments {
     pub why: Option<String>,
 }
 
-pub fn run(arguments: &RolloutArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &RolloutArguments) -> Result<ExitCode> {
     match &arguments.what {
         What::Status { json, explain: true } => show::explain(*json),
         What::Status { json, explain: false } => show::status(*json),

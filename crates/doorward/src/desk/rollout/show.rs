@@ -35,7 +35,7 @@ const BAD: Style = Style::new().bold().fg_color(Some(anstyle::Color::Ansi(AnsiCo
 
 /// What the record says about one subject since its stage started.
 #[derive(Debug)]
-pub struct Figures {
+pub(crate) struct Figures {
     pub criteria: Vec<Criterion>,
     /// Decisions by the side their session is on.
     groups: BTreeMap<String, Group>,
@@ -54,7 +54,7 @@ struct Group {
 }
 
 impl Figures {
-    pub fn of(places: &Places, rollout: &Rollout, subject: &Subject) -> Result<Figures> {
+    pub(crate) fn of(places: &Places, rollout: &Rollout, subject: &Subject) -> Result<Figures> {
         let step = rollout.track(subject).map(Track::now).unwrap_or_default();
         let policy = load::load(places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?;
         let room = Room::open(places.clone())?;
@@ -115,7 +115,7 @@ impl Group {
 }
 
 /// Shows every rollout, after rolling back what has to be.
-pub fn status(is_json: bool) -> Result<ExitCode> {
+pub(crate) fn status(is_json: bool) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let taken_back = rollback::watch(&places)?;
     let loaded = load::load(&places, None, "");
@@ -272,7 +272,7 @@ fn as_json(rollout: &Rollout, subject: &Subject, figures: &Figures) -> Value {
 }
 
 /// Prints all rules for rollouts.
-pub fn explain(is_json: bool) -> Result<ExitCode> {
+pub(crate) fn explain(is_json: bool) -> Result<ExitCode> {
     let mut rows = criteria::stated();
     rows.push(("trial".to_owned(), Stopping::default().stated()));
     rows.extend(rollback::stated().into_iter().map(|(name, text)| (format!("back: {name}"), text)));

@@ -13,7 +13,7 @@ use crate::policy::rollout::trial::Stopping;
 
 /// One rollout.
 #[derive(Debug)]
-pub struct View {
+pub(crate) struct View {
     /// `agent `claude``, `rule `x``, `the thresholds on trial`.
     pub what: String,
     /// The agent, if it is one.
@@ -31,7 +31,7 @@ pub struct View {
 
 /// How the thresholds on trial are doing.
 #[derive(Debug)]
-pub struct OnTrial {
+pub(crate) struct OnTrial {
     pub name: String,
     pub verdict: &'static str,
     pub what: &'static str,
@@ -44,19 +44,19 @@ pub struct OnTrial {
 
 /// The rules of a rollout, in sentences.
 #[derive(Debug)]
-pub struct Stated {
+pub(crate) struct Stated {
     pub criteria: Vec<(String, String)>,
     pub stopping: String,
     pub triggers: Vec<(&'static str, String)>,
 }
 
 /// All rollouts.
-pub fn views(places: &Places) -> Result<Vec<View>> {
+pub(crate) fn views(places: &Places) -> Result<Vec<View>> {
     let rollout = Rollout::load(places).map_err(anyhow::Error::msg)?.unwrap_or_default();
     rollout.subjects().into_iter().map(|subject| view(places, &rollout, &subject)).collect()
 }
 
-pub fn stated() -> Stated {
+pub(crate) fn stated() -> Stated {
     Stated { criteria: criteria::stated(), stopping: Stopping::default().stated(), triggers: rollback::stated() }
 }
 

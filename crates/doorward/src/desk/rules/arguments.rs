@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 /// Which rule, or what to do about one.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct RulesArguments {
+pub(crate) struct RulesArguments {
     /// The rule to show
     #[arg(value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
@@ -19,7 +19,7 @@ pub struct RulesArguments {
 
 /// What can be done with rules. Every change first shows what it would have done to recorded decisions.
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub(crate) enum What {
     /// Deny, ask about or allow calls by a pattern such as `bash(git push*)` (not for agents)
     Add {
         #[arg(value_enum)]
@@ -62,7 +62,7 @@ pub enum What {
 
 /// What can be done with the rules doorward offers after you approve something for the third time.
 #[derive(Debug, Subcommand)]
-pub enum Offering {
+pub(crate) enum Offering {
     /// List rules that would stop questions you keep answering with yes, and what each would have done
     Offered {
         /// Print JSON
@@ -94,7 +94,7 @@ pub enum Offering {
 
 /// Selects the decisions to judge again.
 #[derive(Debug, Args)]
-pub struct Over {
+pub(crate) struct Over {
     /// Judge decisions from this time on: 2026-11-15, "2026-11-15 09:30" (UTC), or an age such as 12h or 30d
     #[arg(long, default_value = "30d", value_name = "WHEN")]
     pub since: String,
@@ -102,7 +102,7 @@ pub struct Over {
 
 /// The permission lists of the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum List {
+pub(crate) enum List {
     /// Block calls that match
     Deny,
     /// Ask about calls that match
@@ -112,7 +112,7 @@ pub enum List {
 }
 
 impl List {
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             List::Deny => "deny",
             List::Ask => "ask",

@@ -16,7 +16,7 @@ use crate::policy::user_files::Own;
 
 /// A change, with everything it refers to resolved.
 #[derive(Clone, Debug)]
-pub enum Change {
+pub(crate) enum Change {
     /// A built-in rule gets another stage, in the user's configuration.
     BuiltIn { rule: Rule, stage: Stage },
     /// One of the user's rules gets another stage, in its own file.
@@ -27,7 +27,7 @@ pub enum Change {
 
 impl Change {
     /// A rule gets another stage.
-    pub fn stage(rules: &[Rule], id: &str, stage: Stage) -> Result<Change> {
+    pub(crate) fn stage(rules: &[Rule], id: &str, stage: Stage) -> Result<Change> {
         let Some(rule) = rules.iter().find(|rule| rule.id == id).cloned() else {
             bail!("no rule `{id}`; `doorward rules` lists all of them");
         };
@@ -41,7 +41,7 @@ impl Change {
     }
 
     /// A pattern is added.
-    pub fn pattern(list: List, text: &str) -> Result<Change> {
+    pub(crate) fn pattern(list: List, text: &str) -> Result<Change> {
         let pattern = Pattern::parse(text).map_err(anyhow::Error::msg)?;
         if let Some(why) = pattern.never_matches() {
             bail!("`{text}` can never match: {why}");
@@ -53,7 +53,7 @@ impl Change {
     }
 
     /// The text shown and recorded.
-    pub fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         match self {
             Change::BuiltIn { rule, stage } | Change::Own { rule, stage } => format!("rule `{}` is {stage}", rule.id),
             Change::Pattern { list, text } => format!("`{text}` is in permissions.{}", list.name()),
@@ -61,7 +61,7 @@ impl Change {
     }
 
     /// The word to type before something is no longer blocked.
-    pub fn word(&self) -> Option<&str> {
+    pub(crate) fn word(&self) -> Option<&str> {
         match self {
             Change::BuiltIn { rule, stage } | Change::Own { rule, stage } => {
                 (rule.verdict == Verdict::Block && *stage != Stage::Active).then_some(rule.id.as_ref())
@@ -71,7 +71,7 @@ impl Change {
     }
 
     /// The policy with the change, for replay.
-    pub fn instead(&self, loaded: &Loaded) -> Instead {
+    pub(crate) fn instead(&self, loaded: &Loaded) -> Instead {
         match self {
             Change::Own { rule, stage } => {
                 let with = |known: &Rule| Rule {
@@ -91,7 +91,7 @@ impl Change {
     }
 
     /// Writes it to the user's files and activates it. It is recorded first.
-    pub fn apply(&self, places: &Places) -> Result<()> {
+    pub(crate) fn apply(&self, places: &Places) -> Result<()> {
         let path = self.file(places);
         let before = atomic_file::text(&path)?.unwrap_or_default();
         let mut document: DocumentMut = before.parse().with_context(|| format!("`{}` is not TOML", path.display()))?;

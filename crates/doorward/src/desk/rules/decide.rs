@@ -23,7 +23,7 @@ use crate::policy::load::{self, Instead, Loaded};
 /// How many changed verdicts are listed before asking.
 const LISTED: usize = 30;
 
-pub fn run(what: &What) -> Result<ExitCode> {
+pub(super) fn run(what: &What) -> Result<ExitCode> {
     if let What::Offering(offering) = what {
         return offer(offering);
     }
@@ -67,7 +67,7 @@ fn offer(offering: &Offering) -> Result<ExitCode> {
 }
 
 /// Imports what an agent's own settings allow. The user has agreed; it is recorded first.
-pub fn take_over(places: &Places, patterns: &[String], whose: &str) -> Result<()> {
+pub(crate) fn take_over(places: &Places, patterns: &[String], whose: &str) -> Result<()> {
     for pattern in patterns {
         let change = Change::pattern(List::Allow, pattern)?;
         let body = PolicyBody {
@@ -114,7 +114,7 @@ fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Resu
 }
 
 /// INVARIANT: the record, with what the replay found, is durable before anything is changed.
-pub fn made(places: &Places, change: &Change, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<String> {
+pub(crate) fn made(places: &Places, change: &Change, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<String> {
     let shown = |[major, minor, patch]: [u32; 3]| format!("{major}.{minor}.{patch}");
     let before = Accepted::load(places).map_err(anyhow::Error::msg)?.ruleset();
     let after = replayed.bump().after(before);

@@ -17,12 +17,12 @@ use serde_json::{Value, json};
 use crate::desk::screen::verdict_style;
 use crate::machine::paths::Places;
 use crate::policy::load;
-pub use arguments::{List, RulesArguments};
-pub use change::Change;
-pub use decide::{made, take_over};
+pub(crate) use arguments::{List, RulesArguments};
+pub(crate) use change::Change;
+pub(crate) use decide::{made, take_over};
 
 /// Lists the rules, or shows one.
-pub fn run(arguments: &RulesArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &RulesArguments) -> Result<ExitCode> {
     if let Some(what) = &arguments.what {
         return decide::run(what);
     }
@@ -97,7 +97,7 @@ fn as_json(rule: &Rule) -> Value {
 }
 
 /// Prints the defaults, in the format of the configuration file.
-pub fn defaults() -> Result<ExitCode> {
+pub(crate) fn defaults() -> Result<ExitCode> {
     let policy = Policy::built_in();
     let limits = policy.thresholds;
     let mut out = anstream::stdout().lock();

@@ -9,13 +9,13 @@ use crate::machine::visible;
 
 /// A line that is in one text only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changed<'a> {
+pub(crate) enum Changed<'a> {
     Removed(&'a str),
     Added(&'a str),
 }
 
 /// The number of the first differing line, and the differing lines: equal lines at both ends are left out.
-pub fn differing<'a>(old: &'a str, new: &'a str) -> (usize, Vec<Changed<'a>>) {
+pub(crate) fn differing<'a>(old: &'a str, new: &'a str) -> (usize, Vec<Changed<'a>>) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let shorter = old.len().min(new.len()) - head;
@@ -26,7 +26,7 @@ pub fn differing<'a>(old: &'a str, new: &'a str) -> (usize, Vec<Changed<'a>>) {
 }
 
 /// Shows what differs between two texts.
-pub fn change(out: &mut dyn Write, path: &Path, old: &str, new: &str) -> io::Result<()> {
+pub(crate) fn change(out: &mut dyn Write, path: &Path, old: &str, new: &str) -> io::Result<()> {
     const OUT: Style = AnsiColor::Red.on_default();
     const IN: Style = AnsiColor::Green.on_default();
     let (first, differing) = differing(old, new);

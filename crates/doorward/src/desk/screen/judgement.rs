@@ -15,7 +15,7 @@ const STRONG: Style = Style::new().bold();
 /// The most of a line shown around a part.
 const WIDTH: usize = 160;
 
-pub fn verdict_style(verdict: Verdict) -> Style {
+pub(crate) fn verdict_style(verdict: Verdict) -> Style {
     let colour = match verdict {
         Verdict::AutoApprove => AnsiColor::Green,
         Verdict::Confirm => AnsiColor::Yellow,
@@ -25,7 +25,7 @@ pub fn verdict_style(verdict: Verdict) -> Style {
 }
 
 /// The verdict with the reasons that decided it.
-pub fn judgement(out: &mut dyn Write, considered: &Evaluation) -> io::Result<()> {
+pub(crate) fn judgement(out: &mut dyn Write, considered: &Evaluation) -> io::Result<()> {
     let judged = &considered.judgement;
     headline(out, judged)?;
     for opinion in judged.reasons_to_read() {
@@ -38,7 +38,7 @@ pub fn judgement(out: &mut dyn Write, considered: &Evaluation) -> io::Result<()>
 }
 
 /// Everything that led to the verdict, and what would change it.
-pub fn explanation(out: &mut dyn Write, considered: &Evaluation) -> io::Result<()> {
+pub(crate) fn explanation(out: &mut dyn Write, considered: &Evaluation) -> io::Result<()> {
     let (facts, judged) = (&considered.facts, &considered.judgement);
     understood::understood(out, facts)?;
     heading(out, "effects")?;
@@ -146,7 +146,7 @@ pub(super) fn heading(out: &mut dyn Write, title: &str) -> io::Result<()> {
 }
 
 /// One effect with everything that is known about it.
-pub fn effect_line(effect: &Effect) -> String {
+pub(crate) fn effect_line(effect: &Effect) -> String {
     let mut line = format!(
         "{} {} · scope {} · {} · reach {}",
         effect.operation,

@@ -7,8 +7,8 @@ mod understood;
 mod who;
 mod width;
 
-pub use change::{Changed, change, differing};
-pub use judgement::{effect_line, explanation, judgement, verdict_style};
-pub use progress::bar;
-pub use who::user;
-pub use width::width;
+pub(crate) use change::{Changed, change, differing};
+pub(crate) use judgement::{effect_line, explanation, judgement, verdict_style};
+pub(crate) use progress::bar;
+pub(crate) use who::user;
+pub(crate) use width::width;

@@ -7,7 +7,7 @@ use doorward_ledger::Progress;
 const WIDTH: u64 = 30;
 
 /// Draws the progress if standard error is a terminal.
-pub fn bar() -> impl FnMut(Progress) {
+pub(crate) fn bar() -> impl FnMut(Progress) {
     let is_watched = std::io::stderr().is_terminal();
     move |progress| {
         if is_watched {

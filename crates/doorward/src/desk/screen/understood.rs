@@ -12,7 +12,7 @@ use crate::machine::visible;
 const LINES: usize = 200;
 
 /// Everything that the verdict is based on, before the effects.
-pub fn understood(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
+pub(super) fn understood(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
     heading(out, "understood")?;
     writeln!(out, "  coverage {}: {}", facts.coverage.degree, facts.coverage.degree.what())?;
     for because in &facts.coverage.because {
@@ -57,7 +57,7 @@ fn commands(out: &mut dyn Write, facts: &Facts) -> io::Result<()> {
 }
 
 /// What reaches what, with the parts of the command at both ends.
-pub fn flow(out: &mut dyn Write, facts: &Facts, flow: &Flow) -> io::Result<()> {
+pub(super) fn flow(out: &mut dyn Write, facts: &Facts, flow: &Flow) -> io::Result<()> {
     write!(out, "  flow {}: {}", flow.kind, flow.kind.what())?;
     if let Some(from) = text(facts, flow.from) {
         write!(out, ": {}", visible(from))?;

@@ -1,7 +1,7 @@
 //! Names for users, whom the record knows by number.
 
 /// This machine's name for a recorded user, or the number.
-pub fn user(recorded: &str) -> String {
+pub(crate) fn user(recorded: &str) -> String {
     let passwd = crate::machine::checked_read::start_of("/etc/passwd", 1 << 20).unwrap_or_default();
     name_in(&passwd, recorded).unwrap_or_else(|| recorded.to_owned())
 }

@@ -9,7 +9,7 @@ const USUAL: usize = 100;
 const LEAST: usize = 40;
 
 /// The columns of the terminal that standard output goes to.
-pub fn width() -> usize {
+pub(crate) fn width() -> usize {
     let columns = tcgetwinsize(std::io::stdout()).map_or(0, |size| usize::from(size.ws_col));
     if columns < LEAST { USUAL } else { columns }
 }

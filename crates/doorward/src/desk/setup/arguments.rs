@@ -8,7 +8,7 @@ use crate::policy::config::Questions;
 
 /// Which agents to set up, and how.
 #[derive(Debug, Args)]
-pub struct SetupArguments {
+pub(crate) struct SetupArguments {
     /// Agents to set up; default: all that are found on this machine
     #[arg(value_enum, value_name = "AGENT")]
     pub agents: Vec<AgentName>,
@@ -46,7 +46,7 @@ pub struct SetupArguments {
 
 /// Who answers doorward's questions.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum WhoAnswers {
+pub(crate) enum WhoAnswers {
     /// You, in the agent's own prompt: Claude Code starts in mode `default`
     Client,
     /// You, later: the call is refused right away and waits in `doorward review`
@@ -67,7 +67,7 @@ impl From<WhoAnswers> for Questions {
 
 /// The agents that can be set up.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum AgentName {
+pub(crate) enum AgentName {
     /// Claude Code
     Claude,
     /// Codex CLI
@@ -93,7 +93,7 @@ pub enum AgentName {
 }
 
 impl AgentName {
-    pub const fn agent(self) -> Agent {
+    pub(crate) const fn agent(self) -> Agent {
         match self {
             AgentName::Claude => Agent::Claude,
             AgentName::Codex => Agent::Codex,

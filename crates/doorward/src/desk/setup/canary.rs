@@ -16,7 +16,7 @@ use crate::machine::visible;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends a call that no mode may approve through the line in the settings; returns the answer.
-pub fn trial(agent: Agent, line: &str) -> Result<String> {
+pub(super) fn trial(agent: Agent, line: &str) -> Result<String> {
     let payload = payload(agent);
     let mut child = Command::new("sh")
         .args(["-c", line])
@@ -87,7 +87,7 @@ fn payload(agent: Agent) -> Value {
 }
 
 /// Sends the same call through the installed plugin, as OpenCode would.
-pub fn through_plugin(node: &Path, plugin: &Path) -> Result<String> {
+pub(super) fn through_plugin(node: &Path, plugin: &Path) -> Result<String> {
     const OPENCODE: &str = "\
         const plugin = await import(process.argv[1]); \
         const hooks = await Object.values(plugin)[0]({ client: {}, directory: '/', worktree: '/' }); \
@@ -100,7 +100,7 @@ pub fn through_plugin(node: &Path, plugin: &Path) -> Result<String> {
 }
 
 /// Sends the same call through the installed extension, as Pi would.
-pub fn through_extension(node: &Path, extension: &Path) -> Result<String> {
+pub(super) fn through_extension(node: &Path, extension: &Path) -> Result<String> {
     const PI: &str = "\
         const handlers = {}; \
         const pi = { on: (name, handler) => { handlers[name] = handler; }, registerCommand() {}, appendEntry() {} }; \
@@ -135,7 +135,7 @@ fn in_node(node: &Path, script: &str, module: &Path) -> Result<String> {
 }
 
 /// Asks Codex itself about the hooks in a file: how many of `wanted` will it run?
-pub fn codex_sees(program: &Path, file: &str, wanted: usize) -> Result<()> {
+pub(super) fn codex_sees(program: &Path, file: &str, wanted: usize) -> Result<()> {
     let mut child = Command::new(program)
         .arg("app-server")
         .stdin(Stdio::piped())

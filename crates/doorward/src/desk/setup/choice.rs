@@ -11,7 +11,7 @@ use crate::machine::agent::Agent as AgentKind;
 use crate::policy::config::{Agent, Questions};
 
 /// Asks the user how to start.
-pub fn ask(out: &mut dyn Write, now: Mode) -> Result<Mode> {
+pub(super) fn ask(out: &mut dyn Write, now: Mode) -> Result<Mode> {
     writeln!(out, "\nHow should it start? (now: {now}; Enter keeps that)")?;
     writeln!(out, "  c  confirm-all: doorward asks about every call")?;
     writeln!(out, "  s  shadow: doorward only records what it would have decided")?;
@@ -24,7 +24,7 @@ pub fn ask(out: &mut dyn Write, now: Mode) -> Result<Mode> {
 }
 
 /// Asks who answers questions of an agent whose own mode has no prompt.
-pub fn questions(out: &mut dyn Write, agent: AgentKind) -> Result<Questions> {
+pub(super) fn questions(out: &mut dyn Write, agent: AgentKind) -> Result<Questions> {
     let title = agent.title();
     writeln!(
         out,
@@ -52,7 +52,7 @@ fn chosen(line: &str) -> Result<Mode> {
 }
 
 /// The configuration with the mode, and with the toolchain directories in use when the user decided.
-pub fn configured(text: &str, agent: &str, choice: &Agent, directories: &[String]) -> Result<String> {
+pub(super) fn configured(text: &str, agent: &str, choice: &Agent, directories: &[String]) -> Result<String> {
     let mut document: DocumentMut = text.parse().context("the configuration is not TOML")?;
     let entry = table(table(document.as_table_mut(), "agents")?, agent)?;
     entry.insert("mode", value(choice.mode.unwrap_or(Mode::ConfirmAll).as_str()));
@@ -86,7 +86,7 @@ fn table<'a>(parent: &'a mut Table, name: &str) -> Result<&'a mut Table> {
 const HOMEBREW: &[&str] = &["/opt/homebrew", "/home/linuxbrew/.linuxbrew"];
 
 /// The directories on the search path that belong to the user: where toolchains put their programs.
-pub fn tool_chains(path: &str, home: &str) -> Vec<String> {
+pub(super) fn tool_chains(path: &str, home: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for directory in path.split(':').map(|directory| directory.trim_end_matches('/')) {
         let is_below = |parent: &str| directory.strip_prefix(parent).is_some_and(|rest| rest.starts_with('/'));

@@ -9,7 +9,7 @@ use crate::hook::agents::claude::ASKING;
 use crate::machine::agent::Agent;
 use crate::policy::config::Questions;
 
-pub const HOOKS: Hooks = Hooks {
+pub(super) const HOOKS: Hooks = Hooks {
     agent: Agent::Claude,
     deciding: &["PreToolUse"],
     recorded: &[
@@ -27,12 +27,12 @@ pub const HOOKS: Hooks = Hooks {
 };
 
 /// The path of the user's settings.
-pub fn settings_file(home: &str) -> PathBuf {
+pub(super) fn settings_file(home: &str) -> PathBuf {
     directory_of(Agent::Claude, home).join("settings.json")
 }
 
 /// If the user wants to be asked in Claude Code's own prompt, sets a mode that asks; uninstalling restores the old mode.
-pub fn parts(home: &str, program: &str, questions: Option<Questions>) -> Vec<Part> {
+pub(super) fn parts(home: &str, program: &str, questions: Option<Questions>) -> Vec<Part> {
     let program = program.to_owned();
     let asks = questions == Some(Questions::Client);
     let saved = crate::machine::atomic_file::text(&super::backup(&settings_file(home))).ok().flatten();

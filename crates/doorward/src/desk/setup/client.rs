@@ -14,21 +14,21 @@ use crate::machine::paths::Places;
 use crate::policy::config::{Config, Questions};
 
 /// The Claude Code mode in which every question reaches the user.
-pub const ASKS: &str = "default";
+pub(super) const ASKS: &str = "default";
 
 /// The administrator's settings of Claude Code.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
 /// The mode that an agent starts in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientMode {
+pub(crate) struct ClientMode {
     pub name: String,
     /// The file that says so; `None` if it was not chosen.
     pub set_in: Option<PathBuf>,
 }
 
 /// The mode an agent starts in, in a project or anywhere; `None` if it has none that matters here.
-pub fn mode(agent: Agent, home: &str, project: Option<&str>) -> Option<ClientMode> {
+pub(crate) fn mode(agent: Agent, home: &str, project: Option<&str>) -> Option<ClientMode> {
     match agent {
         Agent::Claude => Some(claude_mode(home, project)),
         Agent::Codex => {
@@ -60,18 +60,18 @@ fn claude_mode(home: &str, project: Option<&str>) -> ClientMode {
 }
 
 /// The mode that settings of Claude Code name.
-pub fn default_mode(settings: &str) -> Option<String> {
+pub(super) fn default_mode(settings: &str) -> Option<String> {
     let settings: Value = serde_json::from_str(settings).ok()?;
     settings.pointer("/permissions/defaultMode")?.as_str().map(str::to_owned)
 }
 
 /// The agent starts in a mode whose own prompt does not ask, although it could.
-pub fn keeps_quiet(agent: Agent, home: &str, project: Option<&str>) -> bool {
+pub(super) fn keeps_quiet(agent: Agent, home: &str, project: Option<&str>) -> bool {
     agent == Agent::Claude && !ASKING.contains(&claude_mode(home, project).name.as_str())
 }
 
 /// What happens to doorward's questions, in a few words.
-pub fn questions(agent: Agent, places: &Places, project: Option<&str>, config: &Config) -> String {
+pub(crate) fn questions(agent: Agent, places: &Places, project: Option<&str>, config: &Config) -> String {
     let waits = "questions are refused right away and wait in `doorward review`";
     match agent {
         Agent::Claude => {
@@ -98,7 +98,7 @@ pub fn questions(agent: Agent, places: &Places, project: Option<&str>, config: &
 }
 
 /// Claude Code's settings with another mode, or without one.
-pub fn with_mode(settings: &str, mode: Option<&str>) -> Result<String, String> {
+pub(super) fn with_mode(settings: &str, mode: Option<&str>) -> Result<String, String> {
     if default_mode(settings).as_deref() == mode {
         return Ok(settings.to_owned());
     }

@@ -13,7 +13,7 @@ use super::hooks::{Hooks, Placed, Shape};
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
 
-pub const HOOKS: Hooks = Hooks {
+pub(super) const HOOKS: Hooks = Hooks {
     agent: Agent::Codex,
     deciding: &["PreToolUse", "PermissionRequest"],
     recorded: &[
@@ -35,11 +35,11 @@ struct Trusted {
     hash: String,
 }
 
-pub fn hooks_file(home: &str) -> PathBuf {
+pub(super) fn hooks_file(home: &str) -> PathBuf {
     directory_of(Agent::Codex, home).join("hooks.json")
 }
 
-pub fn parts(home: &str, program: &str) -> Result<Vec<Part>> {
+pub(super) fn parts(home: &str, program: &str) -> Result<Vec<Part>> {
     let file = hooks_file(home);
     let names = names(&file);
     let current = atomic_file::text(&file)?.unwrap_or_default();

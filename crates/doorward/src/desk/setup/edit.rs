@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// One member of an object or one item of a list: where it begins and ends, and its key if it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub(super) struct Piece {
     pub key: String,
     /// The key and the value.
     pub whole: Range<usize>,
@@ -16,7 +16,7 @@ pub struct Piece {
 
 /// An object or a list in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Container {
+pub(super) struct Container {
     pub pieces: Vec<Piece>,
     /// From the opening to behind the closing bracket.
     pub span: Range<usize>,
@@ -24,7 +24,7 @@ pub struct Container {
 
 impl Container {
     /// Reads the object or list that begins at `start`.
-    pub fn read(text: &str, start: usize) -> Result<Container, String> {
+    pub(super) fn read(text: &str, start: usize) -> Result<Container, String> {
         let opening = text.get(start..start + 1).unwrap_or_default();
         let is_object = match opening {
             "{" => true,
@@ -50,12 +50,12 @@ impl Container {
         Ok(Container { pieces, span: start..at + 1 })
     }
 
-    pub fn member(&self, key: &str) -> Option<&Piece> {
+    pub(super) fn member(&self, key: &str) -> Option<&Piece> {
         self.pieces.iter().find(|piece| piece.key == key)
     }
 
     /// The text with one more piece at the end; `key` is empty in a list.
-    pub fn with(&self, text: &str, key: &str, value: &Value) -> String {
+    pub(super) fn with(&self, text: &str, key: &str, value: &Value) -> String {
         let style = Style::of(text, self);
         let label =
             if key.is_empty() { String::new() } else { format!("{}:{}", Value::from(key), style.after_colon()) };
@@ -71,7 +71,7 @@ impl Container {
     }
 
     /// The text without one piece.
-    pub fn without(&self, text: &str, index: usize) -> String {
+    pub(super) fn without(&self, text: &str, index: usize) -> String {
         let Some(piece) = self.pieces.get(index) else { return text.to_owned() };
         let before = index.checked_sub(1).and_then(|index| self.pieces.get(index));
         let range = match (before, self.pieces.get(index + 1)) {
@@ -147,7 +147,7 @@ fn value_end(text: &str, start: usize) -> Result<usize, String> {
     }
 }
 
-pub fn skip_space(text: &str, at: usize) -> usize {
+pub(super) fn skip_space(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     at + (rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len())
 }

@@ -52,7 +52,7 @@ const WINDSURF: Hooks = Hooks {
 };
 
 /// The hooks of an agent that is set up here.
-pub fn hooks(agent: Agent) -> Option<Hooks> {
+pub(super) fn hooks(agent: Agent) -> Option<Hooks> {
     match agent {
         Agent::Gemini => Some(GEMINI),
         Agent::Qwen => Some(QWEN),
@@ -65,7 +65,7 @@ pub fn hooks(agent: Agent) -> Option<Hooks> {
 }
 
 /// The path of an agent's hooks.
-pub fn settings_file(agent: Agent, home: &str) -> PathBuf {
+pub(super) fn settings_file(agent: Agent, home: &str) -> PathBuf {
     directory_of(agent, home).join(match agent {
         Agent::Copilot => "hooks/doorward.json",
         Agent::Vscode => "hooks/doorward-vscode.json",
@@ -75,7 +75,7 @@ pub fn settings_file(agent: Agent, home: &str) -> PathBuf {
     })
 }
 
-pub fn parts(agent: Agent, home: &str, program: &str) -> Vec<Part> {
+pub(super) fn parts(agent: Agent, home: &str, program: &str) -> Vec<Part> {
     let Some(hooks) = hooks(agent) else { return Vec::new() };
     let program = program.to_owned();
     vec![Part {
@@ -90,7 +90,7 @@ pub fn parts(agent: Agent, home: &str, program: &str) -> Vec<Part> {
 }
 
 /// The setting that keeps the agent from running hooks, or ours in particular.
-pub fn switched_off(settings: &Value) -> Option<&'static str> {
+pub(crate) fn switched_off(settings: &Value) -> Option<&'static str> {
     let is = |path: &str, wanted: bool| settings.pointer(path) == Some(&Value::Bool(wanted));
     let disabled = settings.pointer("/hooksConfig/disabled").and_then(Value::as_array);
     if is("/hooksConfig/enabled", false) {

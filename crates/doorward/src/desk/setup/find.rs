@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::machine::agent::Agent;
 
 /// The agents that are installed: their program is on the search path, or their settings exist.
-pub fn agents(home: &str, path: &str) -> Vec<Agent> {
+pub(super) fn agents(home: &str, path: &str) -> Vec<Agent> {
     Agent::ALL.into_iter().filter(|agent| is_there(*agent, home, path)).collect()
 }
 
@@ -21,7 +21,7 @@ fn is_there(agent: Agent, home: &str, path: &str) -> bool {
 }
 
 /// The first program of this name on the search path.
-pub fn program(name: &str, path: &str) -> Option<PathBuf> {
+pub(super) fn program(name: &str, path: &str) -> Option<PathBuf> {
     let absolute = path.split(':').filter(|directory| directory.starts_with('/'));
     absolute.map(|directory| Path::new(directory).join(name)).find(|candidate| candidate.is_file())
 }

@@ -6,14 +6,14 @@ use super::edit::{Container, Piece, skip_space};
 use crate::machine::agent::Agent;
 
 /// Seconds after which the client gives up; doorward answers long before.
-pub const TIMEOUT: u32 = 60;
+pub(super) const TIMEOUT: u32 = 60;
 
 /// Too long to wait at the end of a session.
 const LAST_TIMEOUT: u32 = 3;
 
 /// Which events an agent sends.
 #[derive(Clone, Copy, Debug)]
-pub struct Hooks {
+pub(super) struct Hooks {
     pub agent: Agent,
     /// Events that wait for an answer; their failures must block.
     pub deciding: &'static [&'static str],
@@ -24,7 +24,7 @@ pub struct Hooks {
 
 /// How an agent's settings describe a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(super) enum Shape {
     /// In groups with a matcher, timeouts in seconds.
     Seconds,
     /// In groups with a matcher, timeouts in milliseconds.
@@ -37,7 +37,7 @@ pub enum Shape {
 
 /// Where our hook is in the settings, and what it is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
+pub(super) struct Placed {
     pub event: String,
     pub group: usize,
     pub handler: usize,
@@ -47,7 +47,7 @@ pub struct Placed {
 
 impl Hooks {
     /// The line the client runs before each call. If the program is missing or crashes, the call is blocked.
-    pub fn deciding_command(&self, program: &str) -> String {
+    pub(super) fn deciding_command(&self, program: &str) -> String {
         // Waiting for the user is safe only if we know how long the client waits.
         let patience = if self.shape == Shape::Windsurf { String::new() } else { format!(" --timeout {TIMEOUT}") };
         let asks = format!("{}{patience}", self.recording_command(program));
@@ -59,7 +59,7 @@ impl Hooks {
     }
 
     /// The settings with our hooks, replacing any earlier ones.
-    pub fn installed(&self, settings: &str, program: &str) -> Result<String, String> {
+    pub(super) fn installed(&self, settings: &str, program: &str) -> Result<String, String> {
         let mut text = self.removed(settings)?;
         if text.trim().is_empty() {
             text = "{}\n".to_owned();
@@ -78,7 +78,7 @@ impl Hooks {
     }
 
     /// The settings without our hooks; all others stay.
-    pub fn removed(&self, settings: &str) -> Result<String, String> {
+    pub(super) fn removed(&self, settings: &str) -> Result<String, String> {
         let mut text = settings.to_owned();
         if text.trim().is_empty() {
             return Ok(text);
@@ -97,7 +97,7 @@ impl Hooks {
     }
 
     /// Our hooks in the settings.
-    pub fn placed(&self, settings: &str) -> Vec<Placed> {
+    pub(super) fn placed(&self, settings: &str) -> Vec<Placed> {
         let parsed: Option<Value> = serde_json::from_str(settings).ok();
         let hooks = parsed.as_ref().and_then(|parsed| parsed.get("hooks")).and_then(Value::as_object);
         let mut found = Vec::new();
@@ -166,7 +166,7 @@ impl Hooks {
 }
 
 /// The command of one hook; empty if it has none.
-pub fn command_of(hook: &Value) -> &str {
+pub(super) fn command_of(hook: &Value) -> &str {
     hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str).unwrap_or_default()
 }
 

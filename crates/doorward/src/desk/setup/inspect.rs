@@ -12,7 +12,7 @@ use crate::machine::paths::Places;
 
 /// An agent's file, compared with what setup would write.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Fit {
+pub(crate) enum Fit {
     Same,
     Changed,
     /// It can't be parsed, or switches hooks off.
@@ -20,7 +20,7 @@ pub enum Fit {
 }
 
 impl Fit {
-    pub fn problem(self) -> Option<String> {
+    pub(crate) fn problem(self) -> Option<String> {
         match self {
             Fit::Problem(problem) => Some(problem),
             Fit::Same | Fit::Changed => None,
@@ -30,7 +30,7 @@ impl Fit {
 
 impl Part {
     /// Whether setup would leave the file as it is.
-    pub fn fit(&self) -> Fit {
+    pub(crate) fn fit(&self) -> Fit {
         let text = match atomic_file::text(&self.file) {
             Ok(text) => text.unwrap_or_default(),
             Err(error) => return Fit::Problem(format!("{error:#}")),
@@ -45,7 +45,7 @@ impl Part {
 }
 
 /// The program that an agent's hooks or extension run; `None` if doorward is not installed there.
-pub fn program_of(agent: Agent, places: &Places) -> Option<String> {
+pub(crate) fn program_of(agent: Agent, places: &Places) -> Option<String> {
     let named = |file: PathBuf| {
         let text = atomic_file::text(&file).ok()??;
         json_meaning(&text)?.get("program")?.as_str().map(str::to_owned)
@@ -60,7 +60,7 @@ pub fn program_of(agent: Agent, places: &Places) -> Option<String> {
 }
 
 /// The settings with an agent's hooks, or those that make it ask on its own.
-pub fn settings_of(agent: Agent, places: &Places) -> Option<PathBuf> {
+pub(crate) fn settings_of(agent: Agent, places: &Places) -> Option<PathBuf> {
     if agent == Agent::Opencode {
         return Some(opencode::settings_file(places.home()));
     }
@@ -68,7 +68,7 @@ pub fn settings_of(agent: Agent, places: &Places) -> Option<PathBuf> {
 }
 
 /// An event that should have our hook and does not.
-pub fn unhooked(agent: Agent, places: &Places) -> Option<&'static str> {
+pub(crate) fn unhooked(agent: Agent, places: &Places) -> Option<&'static str> {
     let (Hooks { deciding, recorded, .. }, _) = super::hooks(agent, places)?;
     let placed = installed(agent, places);
     let is_hooked = |event: &str| placed.iter().any(|placed| placed.event == event);
@@ -76,7 +76,7 @@ pub fn unhooked(agent: Agent, places: &Places) -> Option<&'static str> {
 }
 
 /// OpenCode asks about unjudged calls.
-pub fn opencode_asks(places: &Places) -> bool {
+pub(crate) fn opencode_asks(places: &Places) -> bool {
     let text = atomic_file::text(&opencode::settings_file(places.home())).ok().flatten().unwrap_or_default();
     json_meaning(&text).is_some_and(|settings: Value| opencode::asks_by_itself(&settings))
 }

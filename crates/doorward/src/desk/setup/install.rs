@@ -28,7 +28,7 @@ struct Wanted {
     questions: Option<Questions>,
 }
 
-pub fn run(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
+pub(super) fn run(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
     let program = super::program()?;
     let usual: Vec<Wanted> = agents.iter().map(|agent| usual(places, *agent, arguments)).collect();
     // Read and parse everything before asking or writing anything.
@@ -200,7 +200,7 @@ fn add(change: &Change) -> Result<()> {
 }
 
 /// Starts the record and sets the mode for hooks installed elsewhere: by managed settings or a plugin.
-pub fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
+pub(super) fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
     for agent in agents {
         let loaded = load::load(places, None, agent.name());
         let mode = mode(&loaded, places, *agent, arguments)?;

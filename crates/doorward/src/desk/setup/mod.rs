@@ -33,10 +33,10 @@ use crate::machine::record;
 use crate::policy::config::{Agent as Choice, Config, Questions};
 use hooks::Hooks;
 
-pub use arguments::{AgentName, SetupArguments, StartingMode};
-pub use client::{mode as client_mode, questions as questions_of};
-pub use files::switched_off;
-pub use inspect::{Fit, opencode_asks, program_of, settings_of, unhooked};
+pub(crate) use arguments::{AgentName, SetupArguments, StartingMode};
+pub(crate) use client::{mode as client_mode, questions as questions_of};
+pub(crate) use files::switched_off;
+pub(crate) use inspect::{Fit, opencode_asks, program_of, settings_of, unhooked};
 
 /// What the user has to do for an agent doorward does not know.
 const OWN_AGENT: &str = "\
@@ -49,7 +49,7 @@ Or, without a process per call, send one such object per line to the socket of
 type Rewrite = Box<dyn Fn(&str) -> Result<String, String>>;
 
 /// A file of an agent that doorward changes.
-pub struct Part {
+pub(crate) struct Part {
     pub file: PathBuf,
     pub with: Rewrite,
     pub without: Rewrite,
@@ -65,7 +65,7 @@ struct Change {
 }
 
 /// Runs the command.
-pub fn run(arguments: &SetupArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     // Otherwise an agent could remove the guard or give itself a laxer mode.
     if !arguments.dry_run && record::directory(&places).exists() {
@@ -103,12 +103,12 @@ fn chosen(places: &Places, arguments: &SetupArguments) -> Result<Vec<Agent>> {
 }
 
 /// The agents on this machine.
-pub fn agents_here(places: &Places) -> Vec<Agent> {
+pub(crate) fn agents_here(places: &Places) -> Vec<Agent> {
     find::agents(places.home(), &search_path())
 }
 
 /// The files of an agent that doorward changes.
-pub fn parts(agent: Agent, places: &Places, program: &str, questions: Option<Questions>) -> Result<Vec<Part>> {
+pub(crate) fn parts(agent: Agent, places: &Places, program: &str, questions: Option<Questions>) -> Result<Vec<Part>> {
     match agent {
         Agent::Claude => Ok(claude::parts(places.home(), program, questions)),
         Agent::Codex => codex::parts(places.home(), program),
@@ -171,7 +171,7 @@ fn configured(places: &Places, agent: &str, choice: &Choice) -> Result<String> {
 }
 
 /// Writes an agent's mode to the user's configuration, or that it is rolled out in stages.
-pub fn set_mode(places: &Places, agent: &str, choice: &Choice) -> Result<()> {
+pub(crate) fn set_mode(places: &Places, agent: &str, choice: &Choice) -> Result<()> {
     let new = configured(places, agent, choice)?;
     write_mode(places, agent, choice, &new)
 }

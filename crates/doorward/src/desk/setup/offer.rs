@@ -20,7 +20,7 @@ use crate::policy::load;
 const SHOWN: usize = 8;
 
 /// Offers to import what the user allows in the agent's own settings, with what that would have changed.
-pub fn rules(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<()> {
+pub(super) fn rules(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<()> {
     for agent in agents {
         let offers = client_rules::offers(agent.name(), places.home());
         let known = load::load(places, None, "").config.permissions.allow;
@@ -54,7 +54,7 @@ pub fn rules(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> R
 }
 
 /// Offers to trust the current project.
-pub fn trust(places: &Places, project: Option<&str>, arguments: &SetupArguments) -> Result<()> {
+pub(super) fn trust(places: &Places, project: Option<&str>, arguments: &SetupArguments) -> Result<()> {
     let Some(project) = project.filter(|project| *project != places.home()) else { return Ok(()) };
     let loaded = load::load(places, None, "");
     if loaded.config.trusts(project) {

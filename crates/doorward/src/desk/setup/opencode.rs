@@ -13,17 +13,17 @@ use super::pi::part;
 const PLUGIN: &str = include_str!("../../../../../extensions/opencode/doorward.js");
 
 /// The file OpenCode loads.
-pub fn plugin(home: &str) -> PathBuf {
+pub(super) fn plugin(home: &str) -> PathBuf {
     directory_of(Agent::Opencode, home).join("plugin/doorward.js")
 }
 
 /// The settings that say what OpenCode may do without asking.
-pub fn settings_file(home: &str) -> PathBuf {
+pub(super) fn settings_file(home: &str) -> PathBuf {
     directory_of(Agent::Opencode, home).join("opencode.json")
 }
 
 /// The plugin is written after the files it needs.
-pub fn parts(home: &str, program: &str) -> Vec<Part> {
+pub(super) fn parts(home: &str, program: &str) -> Vec<Part> {
     let named = format!("{:#}\n", json!({ "program": program, "written by": "doorward setup" }));
     vec![
         Part {
@@ -38,7 +38,7 @@ pub fn parts(home: &str, program: &str) -> Vec<Part> {
 }
 
 /// Whether OpenCode itself asks about unjudged calls: it silently skips a plugin that fails to load.
-pub fn asks_by_itself(settings: &Value) -> bool {
+pub(super) fn asks_by_itself(settings: &Value) -> bool {
     settings.get("permission") == Some(&asking())
 }
 

@@ -24,12 +24,12 @@ const FILES: [(&str, &str); 8] = [
 const PROGRAM: &str = "program.json";
 
 /// The file Pi loads.
-pub fn extension(home: &str) -> PathBuf {
+pub(super) fn extension(home: &str) -> PathBuf {
     folder(home).join("index.js")
 }
 
 /// The file Pi loads is written last, after everything it needs.
-pub fn parts(home: &str, program: &str) -> Vec<Part> {
+pub(super) fn parts(home: &str, program: &str) -> Vec<Part> {
     let folder = folder(home);
     let named = format!("{:#}\n", json!({ "program": program, "written by": "doorward setup" }));
     let files = FILES.map(|(name, text)| (name, text.to_owned()));
@@ -37,7 +37,7 @@ pub fn parts(home: &str, program: &str) -> Vec<Part> {
 }
 
 /// Removes the extension's folder once it is empty.
-pub fn leave(file: &Path) {
+pub(super) fn leave(file: &Path) {
     if let Some(folder) = file.parent().filter(|folder| folder.ends_with("extensions/doorward")) {
         // It may contain files of the user's own.
         let _ = std::fs::remove_dir(folder);
@@ -49,7 +49,7 @@ fn folder(home: &str) -> PathBuf {
 }
 
 /// A file that belongs to doorward alone.
-pub fn part(file: PathBuf, text: String) -> Part {
+pub(super) fn part(file: PathBuf, text: String) -> Part {
     // Each of our files says that it is ours.
     let is_ours = |found: &str| found.trim().is_empty() || found.contains("doorward");
     Part {

@@ -12,7 +12,7 @@ use crate::machine::paths::Places;
 const DENIED: &str = "trial rm -rf / denied";
 
 /// Sends a call that no mode may approve through the installed hooks; fails unless it is refused.
-pub fn prove(agent: Agent, places: &Places, program: &str, mode: Mode) -> Result<String> {
+pub(super) fn prove(agent: Agent, places: &Places, program: &str, mode: Mode) -> Result<String> {
     let judges = matches!(mode, Mode::Auto | Mode::ConfirmAll);
     let Some((hooks, file)) = super::hooks(agent, places) else { return prove_other(agent, places, judges) };
     let written = atomic_file::text(&file)?.unwrap_or_default();

@@ -18,7 +18,7 @@ use crate::policy::approved_config::{self, USER};
 use crate::policy::load;
 
 /// Removes doorward from the settings of the named agents, or of all that have it.
-pub fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
+pub(super) fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
     let agents = chosen(places, arguments);
     let mut out = anstream::stdout().lock();
     let changes = planned(places, &agents)?;

@@ -1,6 +1,6 @@
 //! `doorward undo` and `doorward snapshots`.
 
-pub mod show;
+pub(crate) mod show;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -28,7 +28,7 @@ use crate::policy::snapshot_limits::Limits;
 
 /// Selects the call to undo.
 #[derive(Debug, Args)]
-pub struct UndoArguments {
+pub(crate) struct UndoArguments {
     /// The snapshot or call id, from the agent's message or from `doorward snapshots list`
     #[arg(conflicts_with_all = ["last", "session"], value_parser = NonEmptyStringValueParser::new())]
     pub id: Option<String>,
@@ -53,7 +53,7 @@ pub struct UndoArguments {
 }
 
 /// Undoes one call without asking, for the demo, which plays the user too. Returns the number of paths.
-pub fn take_back(places: &Places, decision: &str) -> Result<usize> {
+pub(crate) fn take_back(places: &Places, decision: &str) -> Result<usize> {
     let Some(store) = Store::existing(places)? else { bail!("there are no snapshots") };
     let Some(name) = store.named_for(decision) else { bail!("there is no snapshot for `{decision}`") };
     let limits = load::load(places, None, "").config.snapshots.limits();
@@ -64,7 +64,7 @@ pub fn take_back(places: &Places, decision: &str) -> Result<usize> {
 
 /// What to do with snapshots.
 #[derive(Debug, Args)]
-pub struct SnapshotsArguments {
+pub(crate) struct SnapshotsArguments {
     #[command(subcommand)]
     command: SnapshotsCommand,
 }
@@ -105,7 +105,7 @@ enum SnapshotsCommand {
 }
 
 /// Undoes a call.
-pub fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
+pub(crate) fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
     if !arguments.dry_run {
         person::required()?;
     }
@@ -210,7 +210,7 @@ fn named(store: &Store, id: &str) -> Result<String> {
 }
 
 /// Lists, shows, verifies and removes snapshots.
-pub fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
+pub(crate) fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let store = Store::existing(&places)?;
     let mut out = anstream::stdout().lock();

@@ -22,7 +22,7 @@ const SHOWN: u64 = 64 << 10;
 const CHANGES: usize = 20;
 
 /// One line of a list.
-pub fn line(out: &mut dyn Write, manifest: &Manifest, is_taken_back: bool) -> io::Result<()> {
+pub(crate) fn line(out: &mut dyn Write, manifest: &Manifest, is_taken_back: bool) -> io::Result<()> {
     let (files, bytes) = manifest.size();
     let state = if is_taken_back { "  undone" } else { "" };
     writeln!(
@@ -37,7 +37,7 @@ pub fn line(out: &mut dyn Write, manifest: &Manifest, is_taken_back: bool) -> io
 }
 
 /// Everything a snapshot contains.
-pub fn full(out: &mut dyn Write, manifest: &Manifest) -> io::Result<()> {
+pub(crate) fn full(out: &mut dyn Write, manifest: &Manifest) -> io::Result<()> {
     line(out, manifest, false)?;
     writeln!(out, "  for the call `{}` in session `{}`", visible(&manifest.decision), visible(&manifest.session))?;
     for entry in &manifest.entries {
@@ -62,7 +62,7 @@ fn entry_line(entry: &Entry) -> String {
 }
 
 /// What an undo would change, the diff of text files included.
-pub fn steps(out: &mut dyn Write, store: &Store, steps: &[Step]) -> io::Result<()> {
+pub(crate) fn steps(out: &mut dyn Write, store: &Store, steps: &[Step]) -> io::Result<()> {
     let mut left = CHANGES;
     for step in steps {
         let path = step.entry.path.0.display().to_string();
@@ -113,7 +113,7 @@ fn difference(out: &mut dyn Write, store: &Store, step: &Step) -> io::Result<()>
 }
 
 /// The steps for programs.
-pub fn steps_json(steps: &[Step]) -> Value {
+pub(crate) fn steps_json(steps: &[Step]) -> Value {
     let one = |step: &Step| {
         let fate = match step.fate {
             Fate::Same => "same",
@@ -128,7 +128,7 @@ pub fn steps_json(steps: &[Step]) -> Value {
     steps.iter().map(one).collect()
 }
 
-pub fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     match bytes {
         0..=9_999 => format!("{bytes} B"),
         10_000..=9_999_999 => format!("{} kB", bytes / 1_000),

@@ -18,14 +18,14 @@ use crate::policy::load::{self, Instead};
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// A rule, and what it would have done.
-pub struct Cover {
+pub(super) struct Cover {
     pub pattern: PatternId,
     replayed: Replayed,
 }
 
 impl Cover {
     /// The first rule, from narrow to wide, that would have silenced anything; `None` if no rule may.
-    pub fn of(room: &Room, overrides: &[Override]) -> Result<Option<Cover>> {
+    pub(super) fn of(room: &Room, overrides: &[Override]) -> Result<Option<Cover>> {
         replay::trusted(&room.places)?;
         let loaded = load::load(&room.places, None, "");
         for pattern in candidates(overrides) {
@@ -41,7 +41,7 @@ impl Cover {
         Ok(None)
     }
 
-    pub fn sentences(&self) -> [String; 2] {
+    pub(super) fn sentences(&self) -> [String; 2] {
         let Replayed { all, worth, .. } = &self.replayed;
         [
             format!("narrowest rule: doorward rules add allow '{}'", self.pattern),
@@ -52,7 +52,7 @@ impl Cover {
         ]
     }
 
-    pub fn to_json(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         json!({ "allow": self.pattern, "effect": replay::to_json(&self.replayed, 1) })
     }
 }

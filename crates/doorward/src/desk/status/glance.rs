@@ -19,7 +19,7 @@ use crate::policy::load::Loaded;
 const ALERTS: usize = 3;
 
 /// What is shown.
-pub struct Glance<'a> {
+pub(super) struct Glance<'a> {
     pub places: &'a Places,
     pub loaded: &'a Loaded,
     pub project: Option<&'a str>,
@@ -34,7 +34,7 @@ pub struct Glance<'a> {
 }
 
 impl Glance<'_> {
-    pub fn print(&self, out: &mut dyn Write) -> Result<()> {
+    pub(super) fn print(&self, out: &mut dyn Write) -> Result<()> {
         for problem in &self.loaded.problems {
             writeln!(out, "problem: {}", visible(problem))?;
         }

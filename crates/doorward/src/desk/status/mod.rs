@@ -30,8 +30,8 @@ use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Loaded};
 use glance::Glance;
 
-pub use reset::{ResetArguments, reset};
-pub use ticket::{Ticket, TicketsArguments, open as open_tickets, overdue as overdue_tickets, tickets};
+pub(crate) use reset::{ResetArguments, reset};
+pub(crate) use ticket::{Ticket, TicketsArguments, open as open_tickets, overdue as overdue_tickets, tickets};
 
 /// How far back overrides are shown.
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -40,14 +40,14 @@ const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 const RECENT: u32 = 12;
 
 #[derive(Debug, Args)]
-pub struct StatusArguments {
+pub(crate) struct StatusArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct DenialsArguments {
+pub(crate) struct DenialsArguments {
     /// Maximum number to list
     #[arg(long, default_value_t = RECENT, value_name = "COUNT")]
     pub limit: u32,
@@ -60,7 +60,7 @@ pub struct DenialsArguments {
 }
 
 /// Lists the last calls that were blocked.
-pub fn denials(arguments: &DenialsArguments) -> Result<ExitCode> {
+pub(crate) fn denials(arguments: &DenialsArguments) -> Result<ExitCode> {
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     let filter = Filter { session: arguments.session.clone(), ..blocked(arguments.limit) };
     let rows = room.index()?.list(&filter)?;
@@ -101,7 +101,7 @@ fn before_setup(loaded: &Loaded, json: bool) -> Result<ExitCode> {
 }
 
 /// Shows how things stand.
-pub fn status(arguments: &StatusArguments) -> Result<ExitCode> {
+pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     let here = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
     let project = here.as_deref().and_then(project_root);

@@ -20,13 +20,13 @@ use crate::memory::session::Session;
 const RECENT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 #[derive(Debug, Args)]
-pub struct ResetArguments {
+pub(crate) struct ResetArguments {
     /// Only this session
     #[arg(long, value_parser = NonEmptyStringValueParser::new())]
     pub session: Option<String>,
 }
 
-pub fn reset(arguments: &ResetArguments) -> Result<ExitCode> {
+pub(crate) fn reset(arguments: &ResetArguments) -> Result<ExitCode> {
     person::required()?;
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     let filter = Filter {

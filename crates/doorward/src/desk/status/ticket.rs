@@ -28,7 +28,7 @@ const OVERRIDES: usize = 3;
 const WINDOW_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 #[derive(Debug, Args)]
-pub struct TicketsArguments {
+pub(crate) struct TicketsArguments {
     #[command(subcommand)]
     pub what: Option<What>,
     /// Print JSON
@@ -37,7 +37,7 @@ pub struct TicketsArguments {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub(crate) enum What {
     /// List open tickets (the default)
     List,
     /// Show the overrides behind a ticket, the narrowest rule that would cover them, and what it would have changed
@@ -57,14 +57,14 @@ pub enum What {
 
 /// A pattern that was overridden too often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Ticket {
+pub(crate) struct Ticket {
     pub id: String,
     pub pattern: PatternId,
     pub overrides: usize,
     pub last_ms: u64,
 }
 
-pub fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
+pub(crate) fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
     let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
     let index = room.index()?;
     match &arguments.what {
@@ -84,7 +84,7 @@ pub fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
 }
 
 /// All patterns with enough overrides in the last seven days and since their last review.
-pub fn open(index: &Index) -> Result<Vec<Ticket>> {
+pub(crate) fn open(index: &Index) -> Result<Vec<Ticket>> {
     let since_ms = clock::now_ms().saturating_sub(WINDOW_MS);
     let closed = closings(index)?;
     let mut by_pattern: BTreeMap<PatternId, Vec<Override>> = BTreeMap::new();
@@ -106,7 +106,7 @@ pub fn open(index: &Index) -> Result<Vec<Ticket>> {
 
 /// The same, but only once the record is as old as the time a ticket looks back on: in the first days every question is
 /// new, and nothing is overdue.
-pub fn overdue(index: &Index) -> Result<Vec<Ticket>> {
+pub(crate) fn overdue(index: &Index) -> Result<Vec<Ticket>> {
     let first = Filter { kind: Some(Kind::Decision), oldest_first: true, limit: Some(1), ..Filter::default() };
     let began_ms = index.list(&first)?.first().map(|row| row.time_ms);
     let is_young = began_ms.is_none_or(|began| clock::now_ms().saturating_sub(began) < WINDOW_MS);

@@ -6,7 +6,7 @@ use super::{Calls, Format, Past, moment, text};
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
-pub struct Reader {
+pub(super) struct Reader {
     calls: Calls,
 }
 

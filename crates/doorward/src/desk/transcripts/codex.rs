@@ -8,7 +8,7 @@ use crate::hook::agents::directory_before;
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
-pub struct Reader {
+pub(super) struct Reader {
     session: SessionId,
     cwd: String,
     calls: Calls,

@@ -9,14 +9,14 @@ use super::{Calls, Format, Past, moment, text};
 use crate::machine::agent::Agent;
 
 #[derive(Debug)]
-pub struct Reader {
+pub(super) struct Reader {
     session: SessionId,
     cwd: String,
     calls: Calls,
 }
 
 impl Reader {
-    pub fn new(path: &Path) -> Reader {
+    pub(super) fn new(path: &Path) -> Reader {
         let folder = path.parent().and_then(Path::parent);
         let named =
             folder.and_then(|folder| crate::machine::checked_read::start_of(folder.join(".project_root"), 1 << 12));

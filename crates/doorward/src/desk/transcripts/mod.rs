@@ -24,7 +24,7 @@ use crate::machine::clock;
 use crate::machine::paths::Places;
 
 /// The agents whose transcripts are read.
-pub const AGENTS: [Agent; 5] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Pi, Agent::Opencode];
+pub(crate) const AGENTS: [Agent; 5] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Pi, Agent::Opencode];
 
 /// A line longer than this is not a real call.
 const LONGEST_LINE: u64 = 16 << 20;
@@ -34,14 +34,14 @@ const DEPTH: usize = 6;
 
 /// One file of transcripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub(crate) struct Source {
     pub agent: Agent,
     pub path: PathBuf,
 }
 
 /// One past call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Past {
+pub(crate) struct Past {
     pub agent: Agent,
     pub session: SessionId,
     pub cwd: String,
@@ -60,7 +60,7 @@ pub struct Past {
 
 /// The content of a file.
 #[derive(Debug, Default, PartialEq)]
-pub struct Found {
+pub(crate) struct Found {
     pub calls: Vec<Past>,
     /// Lines that don't match the format.
     pub malformed: u64,
@@ -68,7 +68,7 @@ pub struct Found {
 
 impl Past {
     /// The call as the agent's hook would have proposed it; `None` if it never reaches a hook.
-    pub fn proposed(&self) -> Option<Proposed> {
+    pub(crate) fn proposed(&self) -> Option<Proposed> {
         let event = if self.agent == Agent::Gemini { "BeforeTool" } else { "PreToolUse" };
         let payload = json!({
             "hook_event_name": event, "session_id": self.session, "cwd": self.cwd, "tool_name": self.tool,
@@ -82,7 +82,7 @@ impl Past {
 }
 
 /// The files of all agents that were written since then, in a fixed order.
-pub fn sources(places: &Places, since_ms: u64) -> Vec<Source> {
+pub(crate) fn sources(places: &Places, since_ms: u64) -> Vec<Source> {
     let mut found = Vec::new();
     for agent in AGENTS {
         let (folder, ending) = place(agent, places.home());
@@ -96,12 +96,12 @@ pub fn sources(places: &Places, since_ms: u64) -> Vec<Source> {
 }
 
 /// Where each agent keeps its sessions.
-pub fn folders(places: &Places) -> Vec<(Agent, PathBuf)> {
+pub(crate) fn folders(places: &Places) -> Vec<(Agent, PathBuf)> {
     AGENTS.into_iter().map(|agent| (agent, place(agent, places.home()).0)).collect()
 }
 
 /// Reads one file.
-pub fn read(source: &Source, since_ms: u64) -> Found {
+pub(crate) fn read(source: &Source, since_ms: u64) -> Found {
     let mut found = match source.agent {
         Agent::Opencode => opencode::read(&source.path),
         Agent::Codex => lines(&source.path, codex::Reader::default()),

@@ -21,7 +21,7 @@ struct Part {
     data: String,
 }
 
-pub fn read(path: &Path) -> Found {
+pub(super) fn read(path: &Path) -> Found {
     let mut found = Found::default();
     let mut calls = Calls::default();
     match parts(path) {

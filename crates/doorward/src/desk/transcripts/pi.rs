@@ -7,7 +7,7 @@ use super::{Calls, Format, Past, moment, text};
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
-pub struct Reader {
+pub(super) struct Reader {
     session: SessionId,
     cwd: String,
     calls: Calls,

@@ -18,7 +18,7 @@ use crate::policy::trust::{Trust, mcp};
 
 /// A change, with everything it pins resolved.
 #[derive(Debug)]
-pub enum Change {
+pub(crate) enum Change {
     Project { root: String, pinned: Option<PinnedProject> },
     Binary { path: String, pinned: Option<PinnedFile> },
     Domain { name: String, is_trusted: bool },
@@ -28,7 +28,7 @@ pub enum Change {
 }
 
 impl Change {
-    pub fn project(path: &Path, trusts: bool, now: u64) -> Result<Change> {
+    pub(crate) fn project(path: &Path, trusts: bool, now: u64) -> Result<Change> {
         let root = real(path)?;
         if matches!(root.as_str(), "/" | "/home" | "/root" | "/tmp" | "/etc" | "/usr" | "/var") {
             bail!("`{root}` is not a single project");
@@ -37,7 +37,7 @@ impl Change {
         Ok(Change::Project { root, pinned })
     }
 
-    pub fn binary(path: &Path, trusts: bool) -> Result<Change> {
+    pub(crate) fn binary(path: &Path, trusts: bool) -> Result<Change> {
         if !trusts {
             let path = real(path).unwrap_or_else(|_| path.display().to_string());
             return Ok(Change::Binary { path, pinned: None });
@@ -47,7 +47,7 @@ impl Change {
         Ok(Change::Binary { path, pinned: Some(pinned) })
     }
 
-    pub fn domain(name: &str, is_trusted: bool) -> Result<Change> {
+    pub(crate) fn domain(name: &str, is_trusted: bool) -> Result<Change> {
         let name = name.to_ascii_lowercase();
         let is_label =
             |label: &str| !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -57,23 +57,23 @@ impl Change {
         Ok(Change::Domain { name, is_trusted })
     }
 
-    pub fn server(name: &str, trusts: bool, places: &Places, project: Option<&str>) -> Change {
+    pub(crate) fn server(name: &str, trusts: bool, places: &Places, project: Option<&str>) -> Change {
         let definition = trusts.then(|| mcp::hash(&mcp::definitions(name, places.home(), project)));
         Change::Server { name: name.to_owned(), definition }
     }
 
-    pub fn agent(name: &str, trusts: bool) -> Change {
+    pub(crate) fn agent(name: &str, trusts: bool) -> Change {
         Change::Agent { name: name.to_owned(), mode: if trusts { Mode::Auto } else { Mode::ConfirmAll } }
     }
 
     /// The programs of toolchains; no longer trusting them means listing none.
-    pub fn tools(places: &Places, directories: &[String], trusts: bool) -> Change {
+    pub(crate) fn tools(places: &Places, directories: &[String], trusts: bool) -> Change {
         let programs = if trusts { inventory::programs(places.home(), directories) } else { Vec::new() };
         Change::Tools { programs }
     }
 
     /// The question to the user.
-    pub fn question(&self) -> String {
+    pub(crate) fn question(&self) -> String {
         match self {
             Change::Project { root, pinned: Some(pinned) } => {
                 format!(
@@ -143,7 +143,7 @@ impl Change {
     }
 
     /// INVARIANT: the record is durable before anything is loosened.
-    pub fn apply(self, places: &Places, ledger: &mut dyn Recorder) -> Result<()> {
+    pub(crate) fn apply(self, places: &Places, ledger: &mut dyn Recorder) -> Result<()> {
         let _receipt =
             ledger.append(Entry::new(&self.body())?).context("can't record the change, so nothing was changed")?;
         if let Change::Agent { name, mode } = &self {

@@ -1,8 +1,8 @@
 //! `doorward trust` and `doorward untrust`: not for agents; shown first, then recorded.
 
-pub mod change;
-pub mod offer;
-pub mod recipes;
+pub(crate) mod change;
+pub(crate) mod offer;
+pub(crate) mod recipes;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::policy::trust::{Trust, mcp};
 /// What to trust; default: the project around this directory.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-pub struct TrustArguments {
+pub(crate) struct TrustArguments {
     #[command(subcommand)]
     pub what: Option<What>,
     /// A project, by its directory
@@ -37,14 +37,14 @@ pub struct TrustArguments {
 
 /// What to stop trusting.
 #[derive(Debug, Args)]
-pub struct UntrustArguments {
+pub(crate) struct UntrustArguments {
     #[command(subcommand)]
     pub what: What,
 }
 
 /// The things that can be trusted.
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub(crate) enum What {
     /// A project: agents may run its tests, builds and scripts, as its recipe files are now
     Project {
         /// The project; default: the one around this directory
@@ -63,7 +63,7 @@ pub enum What {
 }
 
 /// Trusts something, or lists what is trusted.
-pub fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
+pub(crate) fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
     let path = arguments.path.clone();
     match &arguments.what {
         Some(what) => decide(what, true),
@@ -84,7 +84,7 @@ pub fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
 
 /// Trusts a project for `setup`: asks, unless the user already said so. If it has harmful recipes, they are listed and only
 /// a typed yes counts.
-pub fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Result<()> {
+pub(crate) fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Result<()> {
     let change = Change::project(root, true, now())?;
     let is_harmful = warn(&change, places)?;
     let recipes = match &change {
@@ -112,12 +112,12 @@ pub fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Result<()>
 }
 
 /// Removes trust.
-pub fn untrust(arguments: &UntrustArguments) -> Result<ExitCode> {
+pub(crate) fn untrust(arguments: &UntrustArguments) -> Result<ExitCode> {
     decide(&arguments.what, false)
 }
 
 /// Accepts what configuration files loosened, in running sessions too.
-pub fn reload() -> Result<ExitCode> {
+pub(crate) fn reload() -> Result<ExitCode> {
     person::required()?;
     let places = Places::find().map_err(anyhow::Error::msg)?;
     // Pi reads all files there are.
@@ -147,7 +147,7 @@ fn unread<'l>(places: &Places, loaded: &'l crate::policy::load::Loaded) -> Optio
 /// Pins the programs of toolchains for `setup`, and returns how many.
 ///
 /// Existing pins stay, so that later changes show up.
-pub fn tools(places: &Places) -> Result<usize> {
+pub(crate) fn tools(places: &Places) -> Result<usize> {
     if Inventory::of(places).is_made() {
         return Ok(0);
     }

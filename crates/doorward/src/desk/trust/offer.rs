@@ -10,25 +10,25 @@ use crate::machine::record::Ledger;
 
 /// One project as it is now.
 #[derive(Debug)]
-pub struct ProjectOffer {
+pub(crate) struct ProjectOffer {
     change: Change,
     /// Recipes doorward blocks even in a trusted project.
     pub harmful: Vec<String>,
 }
 
 impl ProjectOffer {
-    pub fn of(root: &str, places: &Places) -> Result<ProjectOffer> {
+    pub(crate) fn of(root: &str, places: &Places) -> Result<ProjectOffer> {
         let change = Change::project(std::path::Path::new(root), true, now_ms())?;
         Ok(ProjectOffer { change, harmful: recipes::harmful(root, places) })
     }
 
     /// What trusting it means.
-    pub fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         self.change.question()
     }
 
     /// Records the trust, then applies it.
-    pub fn accept(self, places: &Places) -> Result<()> {
+    pub(crate) fn accept(self, places: &Places) -> Result<()> {
         self.change.apply(places, &mut Ledger::of(places))
     }
 }

@@ -17,7 +17,7 @@ const RECIPES: usize = 300;
 const LIMIT: u64 = 256 * 1024;
 
 /// One line per recipe that a block rule stops: the command, and what it does.
-pub fn harmful(root: &str, places: &Places) -> Vec<String> {
+pub(crate) fn harmful(root: &str, places: &Places) -> Vec<String> {
     let world = DiskWorld::new(places, root, Some(root.to_owned()), &Loaded::default()).once_trusted();
     let policy = Policy::built_in();
     let commands = commands(Path::new(root));

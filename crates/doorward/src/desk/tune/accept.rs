@@ -34,7 +34,7 @@ const LISTED: usize = 20;
 
 /// Whether a proposal is applied or withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub(super) enum Way {
     There,
     Back,
 }
@@ -57,7 +57,7 @@ struct Plan {
 }
 
 /// Shows what a proposal would change; changes nothing.
-pub fn show(places: Places, path: &Path, json: bool) -> Result<ExitCode> {
+pub(super) fn show(places: Places, path: &Path, json: bool) -> Result<ExitCode> {
     let room = Room::open(places)?;
     let plan = Plan::of(&room, &proposal::found(&room.places, path), Way::There)?;
     let replayed = plan.effect(&room)?;
@@ -72,7 +72,7 @@ pub fn show(places: Places, path: &Path, json: bool) -> Result<ExitCode> {
 }
 
 /// What a new proposal would have changed.
-pub fn effect(room: &Room, proposal: &Proposal) -> Result<Replayed> {
+pub(super) fn effect(room: &Room, proposal: &Proposal) -> Result<Replayed> {
     replay::trusted(&room.places)?;
     let loaded = load::load(&room.places, None, "");
     let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
@@ -80,7 +80,7 @@ pub fn effect(room: &Room, proposal: &Proposal) -> Result<Replayed> {
 }
 
 /// Accepts or withdraws a proposal.
-pub fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> {
+pub(super) fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> {
     person::required()?;
     let _lock = lock(&places)?;
     let room = Room::open(places)?;

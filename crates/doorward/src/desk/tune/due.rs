@@ -10,7 +10,7 @@ use crate::machine::record::{Entry, Recorder};
 
 /// An overdue review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Overdue {
+pub(crate) struct Overdue {
     pub review: Review,
     /// `None` if the record has no earlier one.
     pub last_ms: Option<u64>,
@@ -18,7 +18,7 @@ pub struct Overdue {
 }
 
 impl Overdue {
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         let last = self.last_ms.map_or("never done".to_owned(), |last| format!("last done {}", clock::moment(last)));
         let (word, since) = (self.review.word(), clock::moment(self.since_ms));
         format!("the {word} review has been due since {since} ({last}); run `doorward tune {word}`")
@@ -26,7 +26,7 @@ impl Overdue {
 }
 
 /// The overdue reviews; none before there is a period to look back on.
-pub fn overdue(index: &Index, now_ms: u64) -> Result<Vec<Overdue>> {
+pub(crate) fn overdue(index: &Index, now_ms: u64) -> Result<Vec<Overdue>> {
     let first = Filter { kind: Some(Kind::Decision), oldest_first: true, limit: Some(1), ..Filter::default() };
     let Some(began_ms) = index.list(&first)?.first().map(|row| row.time_ms) else { return Ok(Vec::new()) };
     let filter = Filter { kind: Some(Kind::Policy), oldest_first: true, ..Filter::default() };
@@ -41,7 +41,7 @@ pub fn overdue(index: &Index, now_ms: u64) -> Result<Vec<Overdue>> {
 }
 
 /// Records that a review was done.
-pub fn done(ledger: &mut dyn Recorder, review: Review, findings: usize) -> Result<()> {
+pub(super) fn done(ledger: &mut dyn Recorder, review: Review, findings: usize) -> Result<()> {
     let body = PolicyBody {
         what: said(review),
         before: None,

@@ -12,16 +12,16 @@ use super::history::Past;
 use crate::machine::visible;
 
 /// Maximum share of approvals that may be regretted.
-pub const REGRET: f64 = 0.01;
+pub(super) const REGRET: f64 = 0.01;
 
 /// Fewer regrets than this may be chance.
-pub const MISHAPS: u64 = 3;
+pub(super) const MISHAPS: u64 = 3;
 
 /// A question answered with yes at least this often is unnecessary.
-pub const ALWAYS: f64 = 0.9;
+pub(super) const ALWAYS: f64 = 0.9;
 
 /// Minimum number of answers before a rule is called too strict.
-pub const ANSWERS: u64 = 20;
+pub(super) const ANSWERS: u64 = 20;
 
 /// This many blocks in one session …
 const BLOCKS: usize = 5;
@@ -41,7 +41,7 @@ const DEVIATIONS: f64 = 4.0;
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Drift {
+pub(super) enum Drift {
     /// A rule asks, and the answer is nearly always yes.
     TooStrict,
     /// Approvals are regretted too often.
@@ -53,7 +53,7 @@ pub enum Drift {
 }
 
 impl Drift {
-    pub const fn word(self) -> &'static str {
+    pub(super) const fn word(self) -> &'static str {
         match self {
             Drift::TooStrict => "too strict",
             Drift::TooLax => "too lax",
@@ -65,7 +65,7 @@ impl Drift {
 
 /// One drift.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Finding {
+pub(super) struct Finding {
     pub drift: Drift,
     /// The rule, category, session or user.
     pub about: String,
@@ -73,13 +73,13 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub fn new(drift: Drift, about: &str, text: String) -> Finding {
+    pub(super) fn new(drift: Drift, about: &str, text: String) -> Finding {
         Finding { drift, about: about.to_owned(), text }
     }
 }
 
 /// Sessions that were blocked again and again within minutes.
-pub fn bursts<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<Finding> {
+pub(super) fn bursts<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<Finding> {
     let mut blocks: BTreeMap<&Rc<str>, Vec<u64>> = BTreeMap::new();
     for one in past.filter(|one| one.verdict == Verdict::Block && !one.session.is_empty()) {
         blocks.entry(&one.session).or_default().push(one.time_ms);
@@ -101,7 +101,7 @@ pub fn bursts<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<Finding> {
 
 /// How much one user overrode, and how much others would have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct UserRate {
+pub(super) struct UserRate {
     pub user: String,
     pub answered: u64,
     pub let_run: u64,
@@ -114,7 +114,7 @@ pub struct UserRate {
 type ByUser<'p> = BTreeMap<&'p Rc<str>, (u64, u64)>;
 
 /// How much each user overrides, compared with other users' answers to the same rules.
-pub fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
+pub(super) fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
     let mut asked: BTreeMap<&Rc<str>, ByUser<'p>> = BTreeMap::new();
     for one in past.filter(|one| one.is_answered()) {
         let (all, yes) = asked.entry(&one.rule).or_default().entry(&one.user).or_default();
@@ -149,7 +149,7 @@ pub fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
 }
 
 /// Who overrides how much, next to what others would have.
-pub fn print_users(out: &mut dyn Write, users: &[UserRate]) -> std::io::Result<()> {
+pub(super) fn print_users(out: &mut dyn Write, users: &[UserRate]) -> std::io::Result<()> {
     writeln!(out, "overrides by user")?;
     for UserRate { user, let_run, answered, expected, .. } in users {
         writeln!(
@@ -162,7 +162,7 @@ pub fn print_users(out: &mut dyn Write, users: &[UserRate]) -> std::io::Result<(
 }
 
 /// The users who override far more than others.
-pub fn abuses(users: &[UserRate]) -> Vec<Finding> {
+pub(super) fn abuses(users: &[UserRate]) -> Vec<Finding> {
     let found = users.iter().filter(|user| user.is_excessive);
     let finding = |user: &UserRate| {
         let text = format!(

@@ -14,7 +14,7 @@ use crate::memory::ledger_view::Room;
 
 /// One decision and its outcome.
 #[derive(Debug)]
-pub struct Past {
+pub(super) struct Past {
     pub time_ms: u64,
     pub verdict: Verdict,
     /// The operation of the most serious effect.
@@ -32,19 +32,19 @@ pub struct Past {
 }
 
 impl Past {
-    pub fn is_let_run(&self) -> bool {
+    pub(super) fn is_let_run(&self) -> bool {
         self.verdict != Verdict::AutoApprove && self.answer == Some(Reply::Approved)
     }
 
     /// The user was asked and answered.
-    pub fn is_answered(&self) -> bool {
+    pub(super) fn is_answered(&self) -> bool {
         self.verdict != Verdict::AutoApprove && self.answer.is_some()
     }
 }
 
 /// The decisions of a period.
 #[derive(Debug, Default)]
-pub struct History {
+pub(super) struct History {
     pub past: Vec<Past>,
     /// The last decision, by sequence and hash: what a proposal is based on.
     pub head: (u64, String),
@@ -56,7 +56,7 @@ impl History {
     /// Reads the record from a point in time. With a policy, every decision is judged again under it.
     ///
     /// If every call is asked about, or none, the answers say nothing about rules and thresholds: only mode `auto` counts.
-    pub fn read(
+    pub(super) fn read(
         room: &Room,
         since_ms: u64,
         policy: Option<&Policy>,
@@ -114,7 +114,7 @@ impl History {
     }
 
     /// What is left out, in sentences.
-    pub fn left_out(&self) -> Vec<String> {
+    pub(super) fn left_out(&self) -> Vec<String> {
         let Passed { dropped, unreadable, bad, .. } = self.passed;
         let sentences = [
             (dropped, "decisions are left out: retention dropped them"),

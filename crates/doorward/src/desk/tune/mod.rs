@@ -34,13 +34,13 @@ use crate::machine::visible;
 use crate::memory::ledger_view::Room;
 use crate::policy::load;
 
-pub use due::{Overdue, overdue};
+pub(crate) use due::{Overdue, overdue};
 use finding::Finding;
 use history::History;
 use proposal::Proposal;
 
 #[derive(Debug, Args)]
-pub struct TuneArguments {
+pub(crate) struct TuneArguments {
     #[command(subcommand)]
     task: Task,
     /// Print JSON
@@ -81,7 +81,7 @@ enum Task {
 /// One of the three reviews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Review {
+pub(crate) enum Review {
     Weekly,
     Monthly,
     Quarterly,
@@ -90,7 +90,7 @@ pub enum Review {
 impl Review {
     const ALL: [Review; 3] = [Review::Weekly, Review::Monthly, Review::Quarterly];
 
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Review::Weekly => "weekly",
             Review::Monthly => "monthly",
@@ -122,7 +122,7 @@ enum Reviewed {
     Quarterly(quarterly::Quarterly),
 }
 
-pub fn run(arguments: &TuneArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &TuneArguments) -> Result<ExitCode> {
     let places = Places::find().map_err(anyhow::Error::msg)?;
     match &arguments.task {
         Task::Weekly => make(places, Review::Weekly, arguments.json),

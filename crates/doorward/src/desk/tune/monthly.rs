@@ -14,7 +14,7 @@ use super::weigh::Score;
 use crate::desk::offers::Effect;
 use crate::policy::from_history::Item;
 
-pub const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+pub(super) const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Minimum number of cases before a threshold moves.
 const CASES: u64 = 100;
@@ -24,7 +24,7 @@ const HIGHEST: u32 = 99;
 
 /// What risk control says about one operation.
 #[derive(Debug, Serialize)]
-pub struct Control {
+pub(super) struct Control {
     pub category: String,
     pub threshold: f64,
     /// Regretted, of what layer 2 approved.
@@ -36,7 +36,7 @@ pub struct Control {
 
 /// What the month says about thresholds.
 #[derive(Debug, Serialize)]
-pub struct Monthly {
+pub(super) struct Monthly {
     pub decisions: u64,
     pub categories: Vec<Control>,
     pub findings: Vec<Finding>,
@@ -49,7 +49,7 @@ pub struct Monthly {
 impl Monthly {
     /// Adds the patterns that only layer 2 keeps asking about.
     #[must_use]
-    pub fn with_patterns(mut self, found: Vec<(Item, Effect)>) -> Monthly {
+    pub(super) fn with_patterns(mut self, found: Vec<(Item, Effect)>) -> Monthly {
         for (Item { pattern, project, let_run, .. }, effect) in found {
             // A moving threshold causes these questions, so it comes first.
             if self.changes.iter().any(|change| pattern.split(" · ").nth(1) == Some(change.category.as_str())) {
@@ -66,7 +66,7 @@ impl Monthly {
     }
 }
 
-pub fn review(history: &History, policy: &Policy) -> Monthly {
+pub(super) fn review(history: &History, policy: &Policy) -> Monthly {
     let mut monthly = Monthly {
         decisions: history.past.len() as u64,
         categories: Vec::new(),
@@ -177,7 +177,7 @@ fn because(cases: &Cases<'_>, from: f64, to: f64) -> String {
 }
 
 impl Monthly {
-    pub fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
+    pub(super) fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
         writeln!(out, "{} decisions in thirty days, judged again under the current policy", self.decisions)?;
         writeln!(
             out,

@@ -22,7 +22,7 @@ const FORMAT: u32 = 1;
 /// A threshold that should move.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ThresholdChange {
+pub(super) struct ThresholdChange {
     pub category: String,
     pub from: f64,
     pub to: f64,
@@ -32,7 +32,7 @@ pub struct ThresholdChange {
 /// A rule that should change its stage.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RuleChange {
+pub(super) struct RuleChange {
     pub id: String,
     pub from: Stage,
     pub to: Stage,
@@ -42,7 +42,7 @@ pub struct RuleChange {
 /// A rule that should change and stays, because that would change no verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct KeptRule {
+pub(super) struct KeptRule {
     pub id: String,
     pub why: String,
 }
@@ -50,7 +50,7 @@ pub struct KeptRule {
 /// A pattern whose history should count in layer 2.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct PatternChange {
+pub(super) struct PatternChange {
     pub pattern: PatternId,
     pub project: String,
     /// How often the user approved such calls.
@@ -60,7 +60,7 @@ pub struct PatternChange {
 
 impl PatternChange {
     /// What the user accepts with it.
-    pub fn accepted(&self) -> from_history::Item {
+    pub(super) fn accepted(&self) -> from_history::Item {
         let PatternChange { pattern, project, let_run, .. } = self.clone();
         let id = from_history::id_of(&pattern, Some(&project));
         from_history::Item { id, pattern, project: Some(project), let_run, ..from_history::Item::default() }
@@ -70,7 +70,7 @@ impl PatternChange {
 /// What a review would change.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Proposal {
+pub(super) struct Proposal {
     format: u32,
     pub review: Review,
     /// When it was made.
@@ -91,18 +91,18 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    pub fn new(review: Review, made: String, policy: &Policy, (sequence, ledger): (u64, String)) -> Proposal {
+    pub(super) fn new(review: Review, made: String, policy: &Policy, (sequence, ledger): (u64, String)) -> Proposal {
         let policy = fingerprint(policy);
         let (threshold, rule, kept, pattern) = Default::default();
         Proposal { format: FORMAT, review, made, policy, sequence, ledger, threshold, rule, kept, pattern }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.threshold.is_empty() && self.rule.is_empty() && self.pattern.is_empty()
     }
 
     /// States the consequence of retiring each allow rule, from a replay of the whole proposal.
-    pub fn say_what_stays(&mut self, policy: &Policy, effect: &Replayed) {
+    pub(super) fn say_what_stays(&mut self, policy: &Policy, effect: &Replayed) {
         for change in &mut self.rule {
             let is_allow = |rule: &&Rule| rule.id == change.id && rule.verdict == Verdict::AutoApprove;
             if policy.rules.iter().any(|rule| is_allow(&rule)) {
@@ -117,7 +117,7 @@ impl Proposal {
     }
 
     /// Writes it next to the record. A second one of the same day and kind replaces the first.
-    pub fn save(&self, places: &Places) -> Result<PathBuf> {
+    pub(super) fn save(&self, places: &Places) -> Result<PathBuf> {
         let day = self.made.get(..10).unwrap_or_default();
         let path = directory(places).join(format!("{day}-{}.toml", self.review.word()));
         atomic_file::replace(&path, &self.text(places)?)?;
@@ -171,7 +171,7 @@ impl Proposal {
     }
 
     /// Reads an unedited proposal.
-    pub fn load(places: &Places, path: &Path) -> Result<Proposal> {
+    pub(super) fn load(places: &Places, path: &Path) -> Result<Proposal> {
         let shown = path.display();
         let again = "run `doorward tune monthly` or `doorward tune quarterly` for a new one; nothing was changed";
         let text = checked_read::read(path).map_err(anyhow::Error::msg)?;
@@ -190,7 +190,7 @@ impl Proposal {
     }
 
     /// The reverse: everything back to what it was.
-    pub fn reversed(&self, policy: &Policy) -> Proposal {
+    pub(super) fn reversed(&self, policy: &Policy) -> Proposal {
         let threshold = self.threshold.iter().cloned();
         let rule = self.rule.iter().cloned();
         Proposal {
@@ -203,7 +203,7 @@ impl Proposal {
     }
 
     /// The resulting policy. Fails if the proposal was made for another policy.
-    pub fn applied_to(&self, policy: &Policy) -> Result<Policy> {
+    pub(super) fn applied_to(&self, policy: &Policy) -> Result<Policy> {
         if self.policy != fingerprint(policy) {
             bail!(
                 "the proposal was made for another policy: rules, thresholds or the model changed since {}",
@@ -224,7 +224,7 @@ impl Proposal {
 }
 
 impl ThresholdChange {
-    pub fn operation(&self) -> Result<Operation> {
+    pub(super) fn operation(&self) -> Result<Operation> {
         Operation::parse(&self.category).with_context(|| format!("`{}` is not a category", self.category))
     }
 
@@ -254,7 +254,7 @@ fn fingerprint(policy: &Policy) -> String {
 }
 
 /// The directory of proposals.
-pub fn directory(places: &Places) -> PathBuf {
+pub(super) fn directory(places: &Places) -> PathBuf {
     places.state().join("proposals")
 }
 
@@ -266,7 +266,7 @@ fn checksum(places: &Places, body: &str) -> Result<String> {
 
 /// The file of a proposal: a path, or the bare name of an existing proposal. A file of that name in the current directory,
 /// which may belong to a project, is ignored.
-pub fn found(places: &Places, file: &Path) -> PathBuf {
+pub(super) fn found(places: &Places, file: &Path) -> PathBuf {
     if file.components().count() > 1 {
         return file.to_owned();
     }
@@ -274,7 +274,7 @@ pub fn found(places: &Places, file: &Path) -> PathBuf {
 }
 
 /// All proposals, newest last.
-pub fn all(places: &Places) -> Vec<PathBuf> {
+pub(super) fn all(places: &Places) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(directory(places)).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> =
         entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();

@@ -14,7 +14,7 @@ use super::without::Without;
 use crate::machine::visible;
 use crate::policy::config::stages;
 
-pub const QUARTER_MS: u64 = 90 * 24 * 60 * 60 * 1000;
+pub(super) const QUARTER_MS: u64 = 90 * 24 * 60 * 60 * 1000;
 
 /// Minimum number of answers before a rule is retired.
 const ANSWERS: u64 = 50;
@@ -27,7 +27,7 @@ const AFTERWARDS: f64 = 0.05;
 
 /// What the quarter says about one rule.
 #[derive(Debug, Serialize)]
-pub struct Audited {
+pub(super) struct Audited {
     pub rule: String,
     /// How often it had an opinion.
     pub fired: u64,
@@ -39,7 +39,7 @@ pub struct Audited {
 
 /// What the quarter says about rules and overrides.
 #[derive(Debug, Serialize)]
-pub struct Quarterly {
+pub(super) struct Quarterly {
     pub decisions: u64,
     pub rules: Vec<Audited>,
     /// Rules that never had an opinion; for a guard that may be the best outcome.
@@ -62,7 +62,7 @@ struct Tally {
     regret: Rate,
 }
 
-pub fn review(history: &History, policy: &Policy) -> Quarterly {
+pub(super) fn review(history: &History, policy: &Policy) -> Quarterly {
     let users = finding::users(history.past.iter());
     let tallies = tallies(history, policy, &users);
     let mut quarterly = Quarterly {
@@ -176,7 +176,7 @@ fn overlaps(history: &History, policy: &Policy) -> Vec<(String, String, u64)> {
 }
 
 impl Quarterly {
-    pub fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
+    pub(super) fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
         writeln!(out, "{} decisions in ninety days, judged again under the current policy", self.decisions)?;
         writeln!(
             out,

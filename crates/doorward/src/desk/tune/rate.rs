@@ -6,32 +6,32 @@ use crate::desk::model::{lower, upper};
 
 /// A number of cases out of a total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rate {
+pub(super) struct Rate {
     pub part: u64,
     pub whole: u64,
 }
 
 impl Rate {
-    pub fn count(&mut self, is_part: bool) {
+    pub(super) fn count(&mut self, is_part: bool) {
         self.whole += 1;
         self.part += u64::from(is_part);
     }
 
-    pub fn value(self) -> f64 {
+    pub(super) fn value(self) -> f64 {
         if self.whole == 0 { 0.0 } else { self.part as f64 / self.whole as f64 }
     }
 
     /// The 95 % Clopper–Pearson interval.
-    pub fn low(self) -> f64 {
+    pub(super) fn low(self) -> f64 {
         lower(self.part as f64, self.whole as f64)
     }
 
-    pub fn high(self) -> f64 {
+    pub(super) fn high(self) -> f64 {
         upper(self.part as f64, self.whole as f64)
     }
 
     /// The two differ by more than chance explains: their intervals do not touch.
-    pub fn trend(self, before: Rate) -> Trend {
+    pub(super) fn trend(self, before: Rate) -> Trend {
         match (self.whole, before.whole) {
             (0, _) | (_, 0) => Trend::Unknown,
             _ if self.low() > before.high() => Trend::Rising,
@@ -67,7 +67,7 @@ impl Serialize for Rate {
 /// How a rate compares with the weeks before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Trend {
+pub(super) enum Trend {
     Rising,
     Falling,
     Steady,
@@ -75,7 +75,7 @@ pub enum Trend {
 }
 
 impl Trend {
-    pub const fn word(self) -> &'static str {
+    pub(super) const fn word(self) -> &'static str {
         match self {
             Trend::Rising => "rising",
             Trend::Falling => "falling",

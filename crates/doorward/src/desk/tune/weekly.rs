@@ -10,14 +10,14 @@ use super::finding::{self, ALWAYS, ANSWERS, Drift, Finding, MISHAPS, REGRET, Use
 use super::history::{History, Past};
 use super::rate::{Rate, Trend};
 
-pub const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+pub(super) const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// The weeks that this one is compared with.
-pub const BEFORE: u64 = 4;
+pub(super) const BEFORE: u64 = 4;
 
 /// The rates of one category.
 #[derive(Debug, Serialize)]
-pub struct Category {
+pub(super) struct Category {
     pub category: String,
     /// Approved and later reverted or flagged, of all that was approved: the specification's false positives.
     pub regret: Rate,
@@ -31,7 +31,7 @@ pub struct Category {
 
 /// The results of the week.
 #[derive(Debug, Serialize)]
-pub struct Weekly {
+pub(super) struct Weekly {
     pub decisions: u64,
     pub categories: Vec<Category>,
     pub users: Vec<UserRate>,
@@ -56,7 +56,7 @@ impl Rates {
 }
 
 /// Reviews the week before a point in time.
-pub fn review(history: &History, now_ms: u64) -> Weekly {
+pub(super) fn review(history: &History, now_ms: u64) -> Weekly {
     let begin = now_ms.saturating_sub(WEEK_MS);
     let week = || history.past.iter().filter(move |past| past.time_ms >= begin);
     let mut categories: BTreeMap<&str, [Rates; 2]> = BTreeMap::new();
@@ -111,7 +111,7 @@ fn asked_for_nothing<'p>(week: impl Iterator<Item = &'p Past>, users: &[UserRate
 }
 
 impl Weekly {
-    pub fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
+    pub(super) fn print(&self, out: &mut dyn Write) -> std::io::Result<()> {
         writeln!(out, "{} decisions in seven days, compared with the four weeks before", self.decisions)?;
         writeln!(out, "regret: approved and later reverted or flagged (the specification's false positives)")?;
         for one in self.categories.iter().filter(|one| one.regret.whole > 0) {

@@ -10,7 +10,7 @@ use doorward_engine::{
 
 /// How the current policy judges a call.
 #[derive(Debug)]
-pub struct Weighed {
+pub(super) struct Weighed {
     /// The rules with an opinion, by position in the policy.
     pub rules: Vec<u16>,
     /// Those of them that would have to go for the call to pass; for a block, those without which it would not be blocked.
@@ -25,7 +25,7 @@ pub struct Weighed {
 
 /// What happens to a question without the rules that asked it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub(super) enum Then {
     Passes,
     /// Still asked, but softly: more may clear it.
     Softens,
@@ -35,14 +35,14 @@ pub enum Then {
 
 /// Layer 2's confidence in a call: for each operation, that of its least certain effect.
 #[derive(Clone, Copy, Debug)]
-pub struct Score {
+pub(super) struct Score {
     pub least: [f32; Operation::ALL.len()],
     /// It is approved as things are; otherwise it would be at the built-in floors.
     pub is_approved: bool,
 }
 
 /// A policy, and reduced versions of it.
-pub struct Scales<'p> {
+pub(super) struct Scales<'p> {
     policy: &'p Policy,
     places: BTreeMap<&'p str, u16>,
     /// Each without one rule.
@@ -57,7 +57,7 @@ pub struct Scales<'p> {
 }
 
 impl<'p> Scales<'p> {
-    pub fn new(policy: &'p Policy) -> Scales<'p> {
+    pub(super) fn new(policy: &'p Policy) -> Scales<'p> {
         let lowest = Policy { thresholds: Thresholds::default(), ..policy.clone() };
         let is_raised = policy.thresholds != lowest.thresholds;
         let places = policy.rules.iter().map(|rule| rule.id.as_ref()).zip(0..).collect();
@@ -68,7 +68,7 @@ impl<'p> Scales<'p> {
         Scales { policy, places, without, bare, lowest: is_raised.then_some(lowest) }
     }
 
-    pub fn weigh(&self, facts: &Facts) -> Weighed {
+    pub(super) fn weigh(&self, facts: &Facts) -> Weighed {
         let judgement = judge(facts, self.policy);
         let is_approved = judgement.verdict == Verdict::AutoApprove;
         let spoke: Vec<u16> = self.spoke(&judgement);

@@ -9,7 +9,7 @@ use super::weigh::Then;
 
 /// The questions one rule is responsible for, were it retired with others.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Without {
+pub(super) struct Without {
     passes: u64,
     softens: u64,
     /// Still asked by rules that stay.
@@ -20,7 +20,7 @@ pub struct Without {
 
 impl Without {
     /// The questions of the rule in this place, if all of these rules are retired.
-    pub fn of(history: &History, rule: u16, retired: &BTreeSet<u16>) -> Without {
+    pub(super) fn of(history: &History, rule: u16, retired: &BTreeSet<u16>) -> Without {
         let mut without = Without::default();
         let weighed = history.past.iter().filter_map(|past| past.weighed.as_ref());
         for one in weighed.filter(|one| one.blamed.contains(&rule)) {
@@ -38,12 +38,12 @@ impl Without {
     }
 
     /// Something gets laxer.
-    pub fn is_laxer(&self) -> bool {
+    pub(super) fn is_laxer(&self) -> bool {
         self.passes + self.softens > 0
     }
 
     /// The effect, or why there is none.
-    pub fn words(&self, policy: &Policy) -> String {
+    pub(super) fn words(&self, policy: &Policy) -> String {
         let mut parts = Vec::new();
         if self.passes > 0 {
             parts.push(format!("once everything proposed here is retired, {} of these questions go away", self.passes));

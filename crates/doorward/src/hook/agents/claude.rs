@@ -12,14 +12,14 @@ const SPEAKER: Speaker =
     Speaker { agent: Agent::Claude, tool, turn: "prompt_id", proof, answers_requests: false, denied: Ended::Declined };
 
 /// The mode in which a classifier answers questions.
-pub const AUTO: &str = "auto";
+pub(crate) const AUTO: &str = "auto";
 
 /// The modes in which a question is known to reach the user, or to be refused if there is none. For new modes that is
 /// unknown.
-pub const ASKING: &[&str] = &["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
+pub(crate) const ASKING: &[&str] = &["default", "plan", "acceptEdits", "bypassPermissions", "dontAsk"];
 
 /// Reads one payload.
-pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
+pub(crate) fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
     let mut event = dialect::translate(payload, attended, SPEAKER)?;
     if let Event::Proposed(proposed) = &mut event
         && let Some(mode) = Fields::of(payload)?.may("permission_mode")?.filter(|mode| !ASKING.contains(mode))
@@ -35,7 +35,7 @@ fn proof(_payload: Fields<'_>, attended: bool) -> Result<Option<Proof>, String> 
 }
 
 /// A tool of Claude Code.
-pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub(crate) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "Bash" => {

@@ -15,7 +15,7 @@ const SPEAKER: Speaker =
 const SUBAGENTS: &str = "multi_agent_v1";
 
 /// Reads one payload. Codex does not say whether the session is attended.
-pub fn translate(payload: &Value) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     dialect::translate(payload, true, SPEAKER)
 }
 
@@ -23,7 +23,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
 ///
 /// Before a call Codex accepts only a refusal with a reason; any other answer, or an unknown field, counts as a failure, and
 /// the call runs.
-pub fn reply(asked: Asked, decision: &Decision) -> Reply {
+pub(super) fn reply(asked: Asked, decision: &Decision) -> Reply {
     match (asked, decision) {
         (Asked::Call | Asked::Classified | Asked::Unheard, Decision::Deny(reason) | Decision::Ask(reason)) => {
             dialect::output(&json!({
@@ -52,7 +52,7 @@ fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String>
     Ok(Some(Proof::Event))
 }
 
-pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name.strip_prefix(SUBAGENTS).unwrap_or(name) {
         // Permission requests come with a justification.

@@ -9,7 +9,7 @@ use super::{Asked, Decision, Ended, Event, Proposed, Reply, SessionEvent, Situat
 use crate::machine::agent::Agent;
 
 /// Reads one payload. Its fields show what happened; anything with a tool and without a result is a call.
-pub fn translate(payload: &Value) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let session = fields.own("sessionId")?.unwrap_or_default();
     match fields.may("hookName")? {
@@ -42,7 +42,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
 }
 
 /// Formats the decision.
-pub fn reply(decision: &Decision) -> Reply {
+pub(super) fn reply(decision: &Decision) -> Reply {
     let (word, reason) = match decision {
         Decision::Allow(approval) => ("allow", approval.reason()),
         Decision::Ask(reason) => ("ask", reason.as_str()),
@@ -87,7 +87,7 @@ fn proposed(fields: Fields<'_>, name: &str, input: &Value, session: String) -> R
     Ok(likeness::proposed(call, name, input))
 }
 
-pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     if let ("apply_patch", Some(text)) = (name, input.as_str()) {
         return Ok(Tool::Edit { changes: patch::changes(text)? });
     }

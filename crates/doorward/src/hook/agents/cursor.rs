@@ -8,7 +8,7 @@ use super::{Asked, Decision, Ended, Event, Outcome, Proposed, Reply, SessionEven
 use crate::machine::agent::Agent;
 
 /// Reads one payload.
-pub fn translate(payload: &Value) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let session = fields.own("conversation_id")?.unwrap_or_default();
     let directory = fields.own("cwd")?;
@@ -45,7 +45,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
 }
 
 /// Formats the decision. Whether Cursor respects a question before a tool is untested, so there it becomes a refusal.
-pub fn reply(asked: Asked, decision: &Decision) -> Reply {
+pub(super) fn reply(asked: Asked, decision: &Decision) -> Reply {
     let (word, reason) = match (decision, asked) {
         (Decision::Allow(approval), _) => ("allow", approval.reason()),
         (Decision::Ask(reason), Asked::Permission) => ("ask", reason.as_str()),
@@ -98,7 +98,7 @@ fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {
         .map_or(Event::Nothing, |id| Event::Outcome(Outcome { id, session: session.into(), result })))
 }
 
-pub fn tool(name: &str, input: &Value) -> Result<Tool, String> {
+pub(super) fn tool(name: &str, input: &Value) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "Shell" => {

@@ -13,7 +13,7 @@ use crate::machine::agent::Agent;
 
 /// What differs from one agent to the next.
 #[derive(Clone, Copy)]
-pub struct Speaker {
+pub(super) struct Speaker {
     pub agent: Agent,
     /// A tool of the agent: its name, its input and the whole payload.
     pub tool: fn(&str, &Value, Fields<'_>) -> Result<Tool, String>,
@@ -28,14 +28,14 @@ pub struct Speaker {
 }
 
 /// Reads one payload.
-pub fn translate(payload: &Value, attended: bool, speaker: Speaker) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value, attended: bool, speaker: Speaker) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let event = fields.may("hook_event_name")?.ok_or("the payload names no event")?;
     told(fields, event, attended, speaker)
 }
 
 /// Reads the payload of an event with this name.
-pub fn told(fields: Fields<'_>, event: &str, attended: bool, speaker: Speaker) -> Result<Event, String> {
+pub(super) fn told(fields: Fields<'_>, event: &str, attended: bool, speaker: Speaker) -> Result<Event, String> {
     match event {
         "PreToolUse" => proposed(fields, attended, speaker, Asked::Call),
         "PermissionRequest" if speaker.answers_requests => proposed(fields, attended, speaker, Asked::Permission),
@@ -79,7 +79,7 @@ const QUIET: &[&str] = &[
 ];
 
 /// The answer to a call that is about to run.
-pub fn reply(decision: &Decision) -> Reply {
+pub(super) fn reply(decision: &Decision) -> Reply {
     let (word, reason) = match decision {
         Decision::Allow(approval) => ("allow", approval.reason()),
         Decision::Ask(reason) => ("ask", reason.as_str()),
@@ -92,17 +92,17 @@ pub fn reply(decision: &Decision) -> Reply {
 }
 
 /// A text for the model at the start of a session.
-pub fn context(text: &str) -> Reply {
+pub(super) fn context(text: &str) -> Reply {
     output(&json!({ "hookEventName": "SessionStart", "additionalContext": text }))
 }
 
 /// Wraps an answer.
-pub fn output(specific: &Value) -> Reply {
+pub(super) fn output(specific: &Value) -> Reply {
     Reply { stdout: format!("{}\n", json!({ "hookSpecificOutput": specific })), ..Reply::default() }
 }
 
 /// A tool of a server: `rest` is its full name without the prefix.
-pub fn mcp(rest: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub(super) fn mcp(rest: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let named = match payload.value("mcp_server").map(Fields::of) {
         Some(Ok(server)) => server.may("name")?,
         Some(Err(_)) | None => None,
@@ -123,7 +123,7 @@ pub fn mcp(rest: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, Strin
 }
 
 /// A machine-written prompt: notifications, reminders and commands come in angle brackets.
-pub fn is_machine_made(prompt: &str) -> bool {
+pub(super) fn is_machine_made(prompt: &str) -> bool {
     let prompt = prompt.trim_start();
     prompt.is_empty() || prompt.starts_with('<')
 }

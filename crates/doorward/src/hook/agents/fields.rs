@@ -4,10 +4,10 @@ use serde_json::{Map, Value};
 
 /// The fields of one object.
 #[derive(Clone, Copy, Debug)]
-pub struct Fields<'a>(&'a Map<String, Value>);
+pub(crate) struct Fields<'a>(&'a Map<String, Value>);
 
 impl<'a> Fields<'a> {
-    pub fn of(value: &'a Value) -> Result<Fields<'a>, String> {
+    pub(crate) fn of(value: &'a Value) -> Result<Fields<'a>, String> {
         match value {
             Value::Object(fields) => Ok(Fields(fields)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
@@ -17,7 +17,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Optional text.
-    pub fn may(self, name: &str) -> Result<Option<&'a str>, String> {
+    pub(crate) fn may(self, name: &str) -> Result<Option<&'a str>, String> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
@@ -28,17 +28,17 @@ impl<'a> Fields<'a> {
     }
 
     /// Optional text, owned.
-    pub fn own(self, name: &str) -> Result<Option<String>, String> {
+    pub(crate) fn own(self, name: &str) -> Result<Option<String>, String> {
         self.may(name).map(|found| found.map(str::to_owned))
     }
 
     /// Required text.
-    pub fn need(self, name: &str) -> Result<String, String> {
+    pub(crate) fn need(self, name: &str) -> Result<String, String> {
         self.own(name)?.ok_or_else(|| format!("`{name}` is missing"))
     }
 
     /// Text under one of two names. If both are present, it is unknown which one the agent reads.
-    pub fn either(self, one: &str, another: &str) -> Result<Option<String>, String> {
+    pub(crate) fn either(self, one: &str, another: &str) -> Result<Option<String>, String> {
         match (self.own(one)?, self.own(another)?) {
             (Some(_), Some(_)) => Err(format!("it has both `{one}` and `{another}`")),
             (found, None) | (None, found) => Ok(found),
@@ -46,7 +46,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A switch; off if it is missing.
-    pub fn flag(self, name: &str) -> Result<bool, String> {
+    pub(crate) fn flag(self, name: &str) -> Result<bool, String> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(false),
             Some(Value::Bool(value)) => Ok(*value),
@@ -57,7 +57,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A non-empty list of objects.
-    pub fn objects(self, name: &str) -> Result<Vec<Fields<'a>>, String> {
+    pub(crate) fn objects(self, name: &str) -> Result<Vec<Fields<'a>>, String> {
         let Some(Value::Array(items)) = self.0.get(name) else { return Err(format!("`{name}` is not a list")) };
         if items.is_empty() {
             return Err(format!("`{name}` is empty"));
@@ -69,20 +69,20 @@ impl<'a> Fields<'a> {
     }
 
     /// All fields, as the original value.
-    pub fn whole(self) -> Value {
+    pub(crate) fn whole(self) -> Value {
         Value::Object(self.0.clone())
     }
 
-    pub fn value(self, name: &str) -> Option<&'a Value> {
+    pub(crate) fn value(self, name: &str) -> Option<&'a Value> {
         self.0.get(name)
     }
 
-    pub fn has(self, name: &str) -> bool {
+    pub(crate) fn has(self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
     /// Fails if there are other fields: it is unknown what they change about the call.
-    pub fn only(self, known: &str) -> Result<Fields<'a>, String> {
+    pub(crate) fn only(self, known: &str) -> Result<Fields<'a>, String> {
         match self.0.keys().find(|name| !known.split(' ').any(|known| known == name.as_str())) {
             Some(unknown) => Err(format!("unknown field `{unknown}`")),
             None => Ok(self),

@@ -12,7 +12,7 @@ const SPEAKER: Speaker =
     Speaker { agent: Agent::Gemini, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Declined };
 
 /// Reads one payload.
-pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let event = fields.may("hook_event_name")?.ok_or("the payload names no event")?;
     match event {
@@ -37,7 +37,7 @@ pub fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
 }
 
 /// Formats the decision. The question for the user goes in `systemMessage`: the reason is shown only to the model.
-pub fn reply(decision: &Decision) -> Reply {
+pub(super) fn reply(decision: &Decision) -> Reply {
     let answer = match decision {
         Decision::Allow(approval) => json!({ "decision": "allow", "reason": approval.reason() }),
         Decision::Ask(reason) => json!({ "decision": "ask", "reason": reason, "systemMessage": reason }),
@@ -59,7 +59,7 @@ fn named(fields: Fields<'_>) -> Result<(&str, &Value), String> {
 }
 
 /// A tool of Gemini CLI or of Qwen Code.
-pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "run_shell_command" => shell(fields, payload)?,
@@ -97,7 +97,7 @@ fn shell(fields: Fields<'_>, payload: Fields<'_>) -> Result<Tool, String> {
 }
 
 /// A command that runs in another directory than the session.
-pub fn within(command: String, directory: Option<&str>, cwd: Option<&str>) -> String {
+pub(crate) fn within(command: String, directory: Option<&str>, cwd: Option<&str>) -> String {
     let plain = |path: &str| path.trim_end_matches('/').to_owned();
     match directory {
         None | Some("" | "." | "./") => command,

@@ -8,7 +8,7 @@ use super::{Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said
 use crate::machine::agent::Agent;
 
 /// Reads one event: `call`, `outcome`, `said` or `session`.
-pub fn translate(payload: &Value) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     match fields.may("event")?.ok_or("the payload names no event")? {
         "call" => proposed(fields),
@@ -20,7 +20,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
 }
 
 /// Formats the verdict. In modes that leave the decision to the agent the verdict is `none`.
-pub fn reply(id: Option<&str>, decision: &Decision) -> Reply {
+pub(super) fn reply(id: Option<&str>, decision: &Decision) -> Reply {
     let (verdict, reason) = match decision {
         Decision::Allow(approval) => ("approve", approval.reason()),
         Decision::Ask(reason) => ("confirm", reason.as_str()),

@@ -1,7 +1,7 @@
 //! One file per agent: translates its JSON to events and calls, and our judgement to its JSON. Pure: nothing here touches the
 //! machine.
 
-pub mod claude;
+pub(crate) mod claude;
 mod codex;
 mod copilot;
 mod cursor;
@@ -17,7 +17,7 @@ mod opencode;
 mod patch;
 mod pi;
 mod qwen;
-pub mod shells;
+pub(crate) mod shells;
 #[cfg(test)]
 mod tests;
 mod unknown;
@@ -29,14 +29,14 @@ use doorward_ledger::Receipt;
 use doorward_vocabulary::SessionId;
 use serde_json::Value;
 
-pub use gemini::within as directory_before;
-pub use guidance::GUIDANCE;
+pub(crate) use gemini::within as directory_before;
+pub(crate) use guidance::GUIDANCE;
 
 use crate::machine::agent::Agent;
 
 impl Agent {
     /// Reads one payload. An error means it is unknown what the agent wants: the call must not run.
-    pub fn translate(self, payload: &Value, attended: bool) -> Result<Event, String> {
+    pub(crate) fn translate(self, payload: &Value, attended: bool) -> Result<Event, String> {
         match self {
             Agent::Claude => claude::translate(payload, attended),
             Agent::Codex => codex::translate(payload),
@@ -53,7 +53,7 @@ impl Agent {
     }
 
     /// A tool by the agent's own name for it, as its hook would read it; `None` if the agent has none of that name or shape.
-    pub fn tool(self, name: &str, input: &Value, cwd: &str) -> Option<Tool> {
+    pub(crate) fn tool(self, name: &str, input: &Value, cwd: &str) -> Option<Tool> {
         let payload = serde_json::json!({ "cwd": cwd, "tool_name": name, "tool_input": input });
         let fields = fields::Fields::of(&payload).ok()?;
         let read = match self {
@@ -71,7 +71,7 @@ impl Agent {
     }
 
     /// Formats the decision for the agent.
-    pub fn reply(self, proposed: &Proposed, decision: &Decision) -> Reply {
+    pub(crate) fn reply(self, proposed: &Proposed, decision: &Decision) -> Reply {
         match self {
             Agent::Claude | Agent::Qwen | Agent::Vscode => dialect::reply(decision),
             Agent::Pi | Agent::Opencode => pi::reply(decision),
@@ -85,7 +85,7 @@ impl Agent {
     }
 
     /// A refusal in the agent's format, whatever it asked; empty if only the exit code counts.
-    pub fn refusal(self, reason: &str) -> Reply {
+    pub(crate) fn refusal(self, reason: &str) -> Reply {
         let call = ToolCall::new(Tool::Other { name: String::new(), input: Value::Null }, "/");
         let situation = Situation::default();
         let proposed = Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None, situation };
@@ -94,7 +94,7 @@ impl Agent {
     }
 
     /// A text for the agent's model at the start of a session, if it accepts one.
-    pub fn context(self, text: &str) -> Reply {
+    pub(crate) fn context(self, text: &str) -> Reply {
         match self {
             Agent::Claude | Agent::Codex | Agent::Pi | Agent::Gemini | Agent::Qwen | Agent::Vscode => {
                 dialect::context(text)
@@ -104,7 +104,7 @@ impl Agent {
     }
 
     /// A text for the user at the end of a session, if the agent shows one.
-    pub fn farewell(self, text: &str) -> Reply {
+    pub(crate) fn farewell(self, text: &str) -> Reply {
         match self {
             Agent::Claude | Agent::Gemini | Agent::Qwen => {
                 let answer = serde_json::json!({ "systemMessage": text });
@@ -117,7 +117,7 @@ impl Agent {
     }
 
     /// The agent itself can ask the user this question.
-    pub const fn can_ask(self, asked: Asked) -> bool {
+    pub(crate) const fn can_ask(self, asked: Asked) -> bool {
         match (self, asked) {
             (_, Asked::Permission) => true,
             (_, Asked::Classified | Asked::Unheard) => false,
@@ -131,7 +131,7 @@ impl Agent {
     }
 
     /// If no one can answer, the agent itself turns a question into a refusal, in all of its modes.
-    pub const fn refuses_what_nobody_answers(self) -> bool {
+    pub(crate) const fn refuses_what_nobody_answers(self) -> bool {
         match self {
             // It reports a session as unattended even if a program could ask its user.
             Agent::Claude => true,
@@ -143,7 +143,7 @@ impl Agent {
     }
 
     /// The agent gives each call an id, the same before and after it runs.
-    pub const fn names_calls(self) -> bool {
+    pub(crate) const fn names_calls(self) -> bool {
         match self {
             Agent::Claude | Agent::Codex | Agent::Pi | Agent::Qwen | Agent::Opencode => true,
             Agent::Cursor | Agent::Vscode | Agent::Generic => true,
@@ -152,7 +152,7 @@ impl Agent {
     }
 
     /// A refusal by exit code alone does not stop this agent.
-    pub const fn wants_words(self) -> bool {
+    pub(crate) const fn wants_words(self) -> bool {
         match self {
             Agent::Codex | Agent::Gemini | Agent::Qwen => true,
             // Untested without a message.
@@ -162,7 +162,7 @@ impl Agent {
     }
 
     /// The variable that is `0` if the session is unattended.
-    pub const fn attendance_variable(self) -> Option<&'static str> {
+    pub(crate) const fn attendance_variable(self) -> Option<&'static str> {
         match self {
             Agent::Claude => Some("CLAUDE_CODE_SESSION_ATTENDED"),
             Agent::Codex | Agent::Pi | Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Opencode => None,
@@ -173,7 +173,7 @@ impl Agent {
 
 /// What an agent reports.
 #[derive(Debug, PartialEq)]
-pub enum Event {
+pub(crate) enum Event {
     /// A call that waits for our answer.
     Proposed(Box<Proposed>),
     /// The outcome of a call.
@@ -190,7 +190,7 @@ pub enum Event {
 
 /// A call before it runs.
 #[derive(Debug, PartialEq)]
-pub struct Proposed {
+pub(crate) struct Proposed {
     pub call: ToolCall,
     /// The agent's own name for the call.
     pub id: Option<String>,
@@ -203,7 +203,7 @@ pub struct Proposed {
 
 /// What the agent says about itself, for a reviewer; none of it is trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Situation {
+pub(crate) struct Situation {
     /// The instruction files that it has loaded, by path.
     pub instructions: Option<Vec<(String, String)>>,
     /// The model of the session, as `provider/model`.
@@ -214,7 +214,7 @@ pub struct Situation {
 
 /// A key the agent lends for one request. It is never stored, shown or recorded.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Handed {
+pub(crate) struct Handed {
     pub provider: String,
     /// Where the agent itself sends it.
     pub url: String,
@@ -229,7 +229,7 @@ impl std::fmt::Debug for Handed {
 
 /// What the agent asks about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub(crate) enum Asked {
     /// Whether it may run.
     Call,
     /// The same, but the agent's own classifier answers questions instead of the user.
@@ -242,7 +242,7 @@ pub enum Asked {
 
 /// A call after it ran or did not.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The agent's own name for the call.
     pub id: String,
     pub session: SessionId,
@@ -250,7 +250,7 @@ pub struct Outcome {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub(crate) enum Ended {
     Ran,
     Failed,
     /// The agent's own classifier refused it.
@@ -261,7 +261,7 @@ pub enum Ended {
 
 /// The user's words.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Said {
+pub(crate) struct Said {
     pub session: SessionId,
     pub words: String,
     pub turn: Option<String>,
@@ -270,7 +270,7 @@ pub struct Said {
 
 /// How we know that the user said it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Proof {
+pub(crate) enum Proof {
     /// The event exists only for the user's words.
     Event,
     /// The agent's own transcript must confirm it.
@@ -279,7 +279,7 @@ pub enum Proof {
 
 /// A session, where it works, and what happened to it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct SessionEvent {
+pub(crate) struct SessionEvent {
     pub session: SessionId,
     pub cwd: Option<String>,
     pub step: Step,
@@ -287,14 +287,14 @@ pub struct SessionEvent {
 
 /// A switch for one session.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Switched {
+pub(crate) struct Switched {
     pub session: SessionId,
     pub is_on: bool,
 }
 
 /// What happened to a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(crate) enum Step {
     Began,
     Ended,
     /// Its history was replaced by a summary.
@@ -306,7 +306,7 @@ pub enum Step {
 
 /// Our answer to the agent: two streams and an exit code.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
+pub(crate) struct Reply {
     pub stdout: String,
     pub stderr: String,
     pub code: u8,
@@ -314,7 +314,7 @@ pub struct Reply {
 
 /// What the agent should do with the call.
 #[derive(Debug)]
-pub enum Decision {
+pub(crate) enum Decision {
     /// Run it.
     Allow(Approval),
     /// Let the user decide.
@@ -327,14 +327,14 @@ pub enum Decision {
 
 /// A yes with its reason. INVARIANT: it is made of the receipt of a durable decision, and of nothing else.
 #[derive(Debug)]
-pub struct Approval(String);
+pub(crate) struct Approval(String);
 
 impl Approval {
-    pub fn on(_receipt: Receipt, reason: String) -> Approval {
+    pub(crate) fn on(_receipt: Receipt, reason: String) -> Approval {
         Approval(reason)
     }
 
-    pub fn reason(&self) -> &str {
+    pub(crate) fn reason(&self) -> &str {
         &self.0
     }
 
@@ -346,7 +346,7 @@ impl Approval {
 
 impl Decision {
     /// A person who was asked elsewhere said no.
-    pub fn refused_by_person() -> Decision {
+    pub(crate) fn refused_by_person() -> Decision {
         Decision::Deny("doorward blocks this because a person refused exactly this call".to_owned())
     }
 }

@@ -13,7 +13,7 @@ const SPEAKER: Speaker =
     Speaker { agent: Agent::Opencode, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Refused };
 
 /// Reads one payload. The user can't be asked before a call.
-pub fn translate(payload: &Value) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     dialect::translate(payload, true, SPEAKER)
 }
 
@@ -22,7 +22,7 @@ fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String>
     Ok(None)
 }
 
-pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "bash" => {

@@ -9,7 +9,7 @@ const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 
 /// The changes that a patch makes.
-pub fn changes(patch: &str) -> Result<Vec<Change>, String> {
+pub(super) fn changes(patch: &str) -> Result<Vec<Change>, String> {
     let mut lines = unwrapped(patch.trim())?.lines();
     if lines.next().map(str::trim) != Some(BEGIN) {
         return Err("the patch does not start with `*** Begin Patch`".into());

@@ -12,7 +12,7 @@ const SPEAKER: Speaker =
     Speaker { agent: Agent::Pi, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Refused };
 
 /// Reads one payload. The session is attended if the extension can show a dialog.
-pub fn translate(payload: &Value) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload)?;
     if fields.may("hook_event_name")? == Some("ModeChange") {
         let session = fields.own("session_id")?.unwrap_or_default();
@@ -23,7 +23,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
 }
 
 /// Formats the decision. The extension treats silence as a failure, so leaving a call to Pi is stated explicitly.
-pub fn reply(decision: &Decision) -> Reply {
+pub(super) fn reply(decision: &Decision) -> Reply {
     match decision {
         Decision::Silent => dialect::output(&json!({
             "hookEventName": "PreToolUse", "permissionDecision": "none",
@@ -38,7 +38,7 @@ fn proof(payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String> 
     Ok((payload.may("source")? == Some("interactive")).then_some(Proof::Event))
 }
 
-pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "bash" => Tool::Bash {

@@ -17,7 +17,7 @@ const SPEAKER: Speaker = Speaker {
 };
 
 /// Reads one payload.
-pub fn translate(payload: &Value) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     dialect::translate(payload, true, SPEAKER)
 }
 

@@ -13,14 +13,14 @@ use crate::machine::agent::Agent;
 const ZSH: [&str; 4] = ["/bin/zsh", "/usr/bin/zsh", "/usr/local/bin/zsh", "/opt/homebrew/bin/zsh"];
 
 /// What decides about the shell.
-pub trait Machine {
+pub(crate) trait Machine {
     fn variable(&self, name: &str) -> Option<String>;
     fn has(&self, path: &str) -> bool;
 }
 
 /// This machine.
 #[derive(Clone, Copy, Debug)]
-pub struct Here;
+pub(crate) struct Here;
 
 impl Machine for Here {
     fn variable(&self, name: &str) -> Option<String> {
@@ -34,7 +34,7 @@ impl Machine for Here {
 
 impl Agent {
     /// The shell the agent runs its commands in; any, if that is uncertain.
-    pub fn shell(self, machine: &dyn Machine) -> Shell {
+    pub(crate) fn shell(self, machine: &dyn Machine) -> Shell {
         match self {
             Agent::Claude => claude(machine),
             Agent::Gemini | Agent::Qwen | Agent::Copilot => Shell::Bash,

@@ -37,11 +37,11 @@ const OF_A_CALL: &[&str] = &[
 ];
 
 /// Deeper than any payload nests its content.
-pub const DEPTH: usize = 4;
+pub(super) const DEPTH: usize = 4;
 
 /// The meaning of an unknown event: nothing, unless it carries a call. Then the agent may be waiting for an answer and would
 /// take silence for a yes.
-pub fn event(name: &str, payload: &Value) -> Result<Event, String> {
+pub(super) fn event(name: &str, payload: &Value) -> Result<Event, String> {
     match call_field(payload, DEPTH) {
         Some(field) => Err(format!(
             "`{name}` isn't an event doorward knows from this agent, and it carries a call (`{field}`); if the agent is \
@@ -52,7 +52,7 @@ pub fn event(name: &str, payload: &Value) -> Result<Event, String> {
 }
 
 /// The first field, at any depth, that contains a call.
-pub fn call_field(value: &Value, depth: usize) -> Option<&str> {
+pub(super) fn call_field(value: &Value, depth: usize) -> Option<&str> {
     let left = depth.checked_sub(1)?;
     match value {
         Value::Object(fields) => fields

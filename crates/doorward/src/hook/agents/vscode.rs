@@ -12,7 +12,7 @@ const SPEAKER: Speaker =
     Speaker { agent: Agent::Vscode, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Declined };
 
 /// Reads one payload; the event and the session have other names here.
-pub fn translate(payload: &Value) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let Value::Object(given) = payload else { return Err("the payload is not an object".into()) };
     let mut renamed = Map::new();
     for (name, value) in given {
@@ -33,7 +33,7 @@ fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String>
     Ok(None)
 }
 
-pub fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
+pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
         "run_in_terminal" | "runInTerminal" | "runTerminalCommand" => {

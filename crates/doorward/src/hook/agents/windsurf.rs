@@ -10,7 +10,7 @@ use super::{Asked, Decision, Ended, Event, Proposed, Reply, Situation, likeness,
 use crate::machine::agent::Agent;
 
 /// Reads one payload.
-pub fn translate(payload: &Value) -> Result<Event, String> {
+pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let action = fields.may("agent_action_name")?.ok_or("the payload names no action")?;
     let session = fields.own("trajectory_id")?.unwrap_or_default();
@@ -36,7 +36,7 @@ pub fn translate(payload: &Value) -> Result<Event, String> {
 const AFTERWARDS: &[&str] = &["cascade_response", "cascade_response_with_transcript", "setup_worktree"];
 
 /// Formats the decision: only a refusal has an answer, with exit code 2 and its reason.
-pub fn reply(decision: &Decision) -> Reply {
+pub(super) fn reply(decision: &Decision) -> Reply {
     match decision {
         Decision::Allow(_) | Decision::Silent => Reply::default(),
         Decision::Ask(reason) | Decision::Deny(reason) => {

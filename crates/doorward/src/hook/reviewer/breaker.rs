@@ -13,14 +13,14 @@ const REST_MS: u64 = 60_000;
 /// Failures in a row, and the last of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Breaker {
+pub(super) struct Breaker {
     failures: u32,
     last_ms: u64,
 }
 
 impl Breaker {
     /// How long it stays open; `None` if the reviewer may be asked.
-    pub fn rests(&self, now_ms: u64) -> Option<Duration> {
+    pub(super) fn rests(&self, now_ms: u64) -> Option<Duration> {
         // Setting the clock back does not keep it open.
         let since = now_ms.checked_sub(self.last_ms)?;
         let left = REST_MS.checked_sub(since).filter(|left| *left > 0)?;
@@ -28,17 +28,17 @@ impl Breaker {
     }
 
     /// Starts a trial after the pause: concurrent calls keep waiting.
-    pub fn tries(&mut self, now_ms: u64) {
+    pub(super) fn tries(&mut self, now_ms: u64) {
         if self.failures >= FAILURES {
             self.last_ms = now_ms;
         }
     }
 
-    pub fn failed(&mut self, now_ms: u64) {
+    pub(super) fn failed(&mut self, now_ms: u64) {
         (self.failures, self.last_ms) = (self.failures.saturating_add(1), now_ms);
     }
 
-    pub fn answered(&mut self) {
+    pub(super) fn answered(&mut self) {
         *self = Breaker::default();
     }
 }

@@ -37,23 +37,23 @@ impl State for Kept {
 }
 
 /// The file, if usable: without it every request is sent again.
-pub struct Cache {
+pub(super) struct Cache {
     states: Option<States>,
     now_ms: u64,
 }
 
 impl Cache {
-    pub fn of(places: &Places, now_ms: u64) -> Cache {
+    pub(super) fn of(places: &Places, now_ms: u64) -> Cache {
         let key = StateKey::load_or_create(&places.state().join("reviewer.key")).ok();
         Cache { states: key.map(|key| States::at(&places.state().join("reviewer"), key)), now_ms }
     }
 
-    pub fn breaker(&self) -> Breaker {
+    pub(super) fn breaker(&self) -> Breaker {
         self.look().breaker
     }
 
     /// The answer to the same request, if it is not too old.
-    pub fn answer(&self, key: &str) -> Option<Reply> {
+    pub(super) fn answer(&self, key: &str) -> Option<Reply> {
         let is_good = |answer: &&Answer| {
             answer.key == key && self.now_ms.checked_sub(answer.at_ms).is_some_and(|age| age < LASTS_MS)
         };
@@ -61,17 +61,17 @@ impl Cache {
     }
 
     /// Notes a trial after the pause.
-    pub fn tries(&self) {
+    pub(super) fn tries(&self) {
         self.change(|kept| kept.breaker.tries(self.now_ms));
     }
 
     /// Notes a failure.
-    pub fn failed(&self) {
+    pub(super) fn failed(&self) {
         self.change(|kept| kept.breaker.failed(self.now_ms));
     }
 
     /// Stores an answer.
-    pub fn answered(&self, key: &str, reply: &Reply) {
+    pub(super) fn answered(&self, key: &str, reply: &Reply) {
         self.change(|kept| {
             kept.breaker.answered();
             let is_good = |answer: &Answer| answer.key != key && answer.at_ms.saturating_add(LASTS_MS) > self.now_ms;
@@ -100,7 +100,7 @@ impl Cache {
 }
 
 /// What identifies a request: policy, model, action and context, whatever the nonce.
-pub fn key(model: &str, prompt: &Prompt) -> String {
+pub(super) fn key(model: &str, prompt: &Prompt) -> String {
     let message = prompt.message.replace(&prompt.nonce, "");
     let parts = [model, &prompt.system, &message];
     let text: String = parts.iter().map(|part| format!("{}:{part}", part.len())).collect();

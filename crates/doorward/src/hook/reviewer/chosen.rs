@@ -18,14 +18,14 @@ const KEY: u64 = 8 << 10;
 
 /// A built-in provider.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub(crate) struct Known {
     pub name: &'static str,
     pub kind: Kind,
     pub url: &'static str,
     pub key_env: Option<&'static str>,
 }
 
-pub const KNOWN: [Known; 5] = [
+pub(crate) const KNOWN: [Known; 5] = [
     Known {
         name: "anthropic",
         kind: Kind::Anthropic,
@@ -45,7 +45,7 @@ pub const KNOWN: [Known; 5] = [
 
 /// A model that can be asked.
 #[derive(Clone)]
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// `provider/model`.
     pub name: String,
     pub model: String,
@@ -63,7 +63,7 @@ impl std::fmt::Debug for Chosen {
 }
 
 /// The name of the current model: the configured one, or else the session's, if the user allowed it.
-pub fn name<'a>(reviewer: &'a Reviewer, session: Option<&'a str>) -> Result<&'a str, Fault> {
+pub(crate) fn name<'a>(reviewer: &'a Reviewer, session: Option<&'a str>) -> Result<&'a str, Fault> {
     let offered = session.filter(|model| reviewer.offers(model));
     reviewer.model.as_deref().or(offered).ok_or_else(|| match session {
         Some(model) => Fault::NoModel(format!("the session's model `{model}` is not among `reviewer.models`")),
@@ -73,7 +73,7 @@ pub fn name<'a>(reviewer: &'a Reviewer, session: Option<&'a str>) -> Result<&'a 
 
 /// A model's address, without its key.
 #[derive(Debug)]
-pub struct Reached {
+pub(crate) struct Reached {
     name: String,
     provider_name: String,
     model: String,
@@ -85,12 +85,12 @@ pub struct Reached {
 }
 
 /// The named model, ready to be asked with a key from this machine.
-pub fn chosen(reviewer: &Reviewer, name: &str, home: &str) -> Result<Chosen, Fault> {
+pub(crate) fn chosen(reviewer: &Reviewer, name: &str, home: &str) -> Result<Chosen, Fault> {
     reached(reviewer, name)?.with_key(home, None)
 }
 
 /// The address of the named model.
-pub fn reached(reviewer: &Reviewer, name: &str) -> Result<Reached, Fault> {
+pub(crate) fn reached(reviewer: &Reviewer, name: &str) -> Result<Reached, Fault> {
     let missing = |why: String| Fault::NoModel(why);
     let (provider_name, model) =
         name.split_once('/').ok_or_else(|| missing(format!("`{name}` is not `provider/model`")))?;
@@ -110,7 +110,7 @@ pub fn reached(reviewer: &Reviewer, name: &str) -> Result<Reached, Fault> {
 
 impl Reached {
     /// Finds the key: where the user configured it, else the one the agent lends, else in the usual variable.
-    pub fn with_key(self, home: &str, handed: Option<&Handed>) -> Result<Chosen, Fault> {
+    pub(crate) fn with_key(self, home: &str, handed: Option<&Handed>) -> Result<Chosen, Fault> {
         let key = match handed.filter(|handed| self.takes(handed)) {
             Some(handed) => Some(clean(&handed.key).map_err(Fault::NoModel)?),
             None => key(&self.provider, self.key_env, home).map_err(Fault::NoModel)?,
@@ -168,7 +168,7 @@ fn variable(name: &str) -> Result<String, String> {
 }
 
 /// A path with `~/` expanded.
-pub fn expanded(path: &str, home: &str) -> String {
+pub(crate) fn expanded(path: &str, home: &str) -> String {
     path.strip_prefix("~/").map_or_else(|| path.to_owned(), |rest| format!("{}/{rest}", home.trim_end_matches('/')))
 }
 

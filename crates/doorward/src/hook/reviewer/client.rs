@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// The result of asking once.
 #[derive(Debug)]
-pub struct Exchange {
+pub(crate) struct Exchange {
     pub result: Result<Reply, Fault>,
     pub usage: Usage,
     pub took: Duration,
@@ -31,7 +31,7 @@ pub struct Exchange {
 }
 
 /// Asks a model. Tries once more if the connection failed, and only then.
-pub fn ask(chosen: &Chosen, prompt: &Prompt, stage: Stage, time: Duration, home: &str) -> Exchange {
+pub(crate) fn ask(chosen: &Chosen, prompt: &Prompt, stage: Stage, time: Duration, home: &str) -> Exchange {
     let start = Instant::now();
     let request = provider::request(chosen, prompt, stage);
     let (mut requests, mut usage) = (0, Usage::default());

@@ -5,10 +5,10 @@ use std::time::Duration;
 use super::reply::NOT_VALID;
 
 /// pi-automode's sentence when there is no model to ask; its users know it.
-pub const NO_MODEL: &str = "No classifier model/API key available; auto mode fails closed.";
+pub(super) const NO_MODEL: &str = "No classifier model/API key available; auto mode fails closed.";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub(crate) enum Fault {
     /// No model, no provider or no key.
     NoModel(String),
     /// It failed too often lately.
@@ -34,7 +34,7 @@ pub enum Fault {
 
 impl Fault {
     /// One word for the record.
-    pub const fn word(&self) -> &'static str {
+    pub(crate) const fn word(&self) -> &'static str {
         match self {
             Fault::NoModel(_) => "no-model",
             Fault::Resting(_) => "resting",
@@ -54,12 +54,12 @@ impl Fault {
     }
 
     /// The problem, without pi-automode's sentence.
-    pub fn detail(&self) -> String {
+    pub(crate) fn detail(&self) -> String {
         if let Fault::NoModel(why) = self { why.clone() } else { self.to_string() }
     }
 
     /// Asking again soon would fail again and keep people waiting.
-    pub const fn tires(&self) -> bool {
+    pub(crate) const fn tires(&self) -> bool {
         match self {
             Fault::NoModel(_) | Fault::Resting(_) | Fault::Unsendable(_) | Fault::NoTime => false,
             Fault::Late(_)
@@ -76,7 +76,7 @@ impl Fault {
     }
 
     /// The slower stage may still come to an answer.
-    pub const fn leaves_hope(&self) -> bool {
+    pub(crate) const fn leaves_hope(&self) -> bool {
         matches!(self, Fault::Late(_))
     }
 }

@@ -20,26 +20,26 @@ const NAMES: &[&str] = &[
 ];
 
 /// The line before the action.
-pub const SEPARATOR: &str = "Latest action to classify:";
+pub(super) const SEPARATOR: &str = "Latest action to classify:";
 
 /// A block of the message.
-pub fn block(name: &str, nonce: &str, inside: &str) -> String {
+pub(super) fn block(name: &str, nonce: &str, inside: &str) -> String {
     format!("<{name} nonce=\"{nonce}\">\n{inside}\n</{name} nonce=\"{nonce}\">")
 }
 
 /// Text from a file or a person: tags and separators are defused, hidden characters are shown.
-pub fn text(raw: &str) -> String {
+pub(super) fn text(raw: &str) -> String {
     let shown = visible(raw);
     defused(&shown, "&lt;", |first| format!("{first}\u{b7}"))
 }
 
 /// JSON, where the same works without loss: `<` and the first letter are escaped.
-pub fn json(raw: &str) -> String {
+pub(super) fn json(raw: &str) -> String {
     defused(raw, "\\u003c", |first| format!("\\u{:04x}", first as u32))
 }
 
 /// Every line quoted, so that none starts like a line of the message.
-pub fn quoted(raw: &str) -> String {
+pub(super) fn quoted(raw: &str) -> String {
     text(raw).lines().map(|line| format!("> {line}")).collect::<Vec<String>>().join("\n")
 }
 
@@ -84,7 +84,7 @@ fn folded(name: &str) -> Cow<'_, str> {
 }
 
 /// A text without its middle, and how much is missing.
-pub fn shortened(text: &str, limit: usize) -> String {
+pub(super) fn shortened(text: &str, limit: usize) -> String {
     let count = text.chars().count();
     if count <= limit {
         return text.to_owned();

@@ -9,7 +9,7 @@ use crate::policy::config::reviewer::spliced;
 /// The four lists of the policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lists {
+pub(crate) struct Lists {
     pub environment: Vec<String>,
     pub allow: Vec<String>,
     pub soft_deny: Vec<String>,
@@ -18,13 +18,13 @@ pub struct Lists {
 
 impl Lists {
     /// The defaults.
-    pub fn built_in() -> Lists {
+    pub(crate) fn built_in() -> Lists {
         // The text is part of the program, and a test reads it.
         toml::from_str(REVIEWER_LISTS).unwrap_or_default()
     }
 
     /// The lists under a configuration.
-    pub fn of(reviewer: &Reviewer) -> Lists {
+    pub(crate) fn of(reviewer: &Reviewer) -> Lists {
         let built_in = Lists::built_in();
         Lists {
             environment: spliced(&reviewer.environment, &built_in.environment),
@@ -35,7 +35,7 @@ impl Lists {
     }
 
     /// Each list by its name in the configuration.
-    pub fn named(&self) -> [(&'static str, &[String]); 4] {
+    pub(crate) fn named(&self) -> [(&'static str, &[String]); 4] {
         [
             ("environment", &self.environment),
             ("allow", &self.allow),
@@ -45,7 +45,7 @@ impl Lists {
     }
 
     /// The policy with the lists filled in. The same for every call, so that providers can cache it.
-    pub fn policy(&self) -> String {
+    pub(crate) fn policy(&self) -> String {
         let lines = REVIEWER_POLICY.lines().map(|line| {
             let place = line.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
             match self.named().iter().find(|(name, _)| Some(*name) == place) {

@@ -5,18 +5,18 @@
 
 mod breaker;
 mod cache;
-pub mod chosen;
-pub mod client;
+pub(crate) mod chosen;
+pub(crate) mod client;
 mod fault;
 mod fence;
-pub mod lists;
+pub(crate) mod lists;
 #[cfg(test)]
 mod llama_tests;
-pub mod prompt;
+pub(crate) mod prompt;
 #[cfg(test)]
 mod prompt_tests;
-pub mod provider;
-pub mod reply;
+pub(crate) mod provider;
+pub(crate) mod reply;
 #[cfg(test)]
 mod server;
 mod targets;
@@ -45,10 +45,10 @@ use prompt::{Matter, Prompt};
 use provider::{Stage, Usage};
 use reply::{Decision, Reply, Tier};
 
-pub use lists::Lists;
+pub(crate) use lists::Lists;
 
 /// Maximum time for all stages together.
-pub const LONGEST_TIME: Duration = Duration::from_millis(FAST_MS as u64 + REASONED_MS as u64);
+pub(crate) const LONGEST_TIME: Duration = Duration::from_millis(FAST_MS as u64 + REASONED_MS as u64);
 
 /// A project's instruction files for agents.
 const INSTRUCTIONS: [&str; 3] = ["AGENTS.md", "CLAUDE.md", "GEMINI.md"];
@@ -61,7 +61,7 @@ const REASON: usize = 500;
 
 /// The origin of a call, for the reviewer.
 #[derive(Debug)]
-pub struct Scene<'a> {
+pub(crate) struct Scene<'a> {
     pub places: &'a Places,
     pub reviewer: &'a Reviewer,
     pub proposed: &'a Proposed,
@@ -72,7 +72,7 @@ pub struct Scene<'a> {
 
 /// The result of asking, as recorded.
 #[derive(Clone, Debug, Serialize)]
-pub struct Reviewed {
+pub(crate) struct Reviewed {
     pub answer: Answer,
     pub model: String,
     pub because: String,
@@ -105,7 +105,7 @@ impl Reviewed {
 }
 
 /// Asks the reviewer about a call it may decide. INVARIANT: only what `is_for_it` accepts comes here.
-pub fn consult(
+pub(crate) fn consult(
     evaluation: Evaluation,
     scene: &Scene<'_>,
     policy: &Policy,
@@ -122,7 +122,7 @@ pub fn consult(
 }
 
 /// A soft question that layer 2 could not answer, about a fully understood call.
-pub fn is_for_it(considered: &Evaluation, reviewer: &Reviewer, policy: &Policy) -> bool {
+pub(crate) fn is_for_it(considered: &Evaluation, reviewer: &Reviewer, policy: &Policy) -> bool {
     let judgement = &considered.judgement;
     let is_unsure =
         judgement.opinions.iter().any(|opinion| opinion.source == Source::Score && opinion.verdict == Verdict::Confirm);
@@ -227,7 +227,7 @@ fn prepared(considered: &Evaluation, scene: &Scene<'_>) -> Result<Prompt, Fault>
     Prompt::new(Lists::of(scene.reviewer).policy(), matter, &nonce).map_err(Fault::Unsendable)
 }
 
-pub fn nonce() -> Option<String> {
+pub(crate) fn nonce() -> Option<String> {
     key::random().map(|bytes| bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
@@ -299,7 +299,7 @@ impl Usage {
 }
 
 /// In dollars, if the user configured prices.
-pub fn cost(chosen: &Chosen, usage: Usage) -> Option<f64> {
+pub(crate) fn cost(chosen: &Chosen, usage: Usage) -> Option<f64> {
     let (input, output) = (chosen.provider.price_input?, chosen.provider.price_output?);
     Some((usage.tokens_read as f64 * input + usage.tokens_written as f64 * output) / 1e6)
 }

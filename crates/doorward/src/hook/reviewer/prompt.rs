@@ -18,7 +18,7 @@ const ACTION: usize = 60_000;
 
 /// The two texts of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
+pub(crate) struct Prompt {
     pub system: String,
     pub message: String,
     pub nonce: String,
@@ -26,7 +26,7 @@ pub struct Prompt {
 
 /// The parts of a message.
 #[derive(Clone, Copy, Debug)]
-pub struct Matter<'a> {
+pub(crate) struct Matter<'a> {
     pub call: &'a ToolCall,
     pub facts: &'a Facts,
     pub judgement: &'a Judgement,
@@ -39,7 +39,7 @@ pub struct Matter<'a> {
 
 impl Prompt {
     /// The request about a call. The error says why there can be none.
-    pub fn new(system: String, matter: Matter<'_>, nonce: &str) -> Result<Prompt, String> {
+    pub(crate) fn new(system: String, matter: Matter<'_>, nonce: &str) -> Result<Prompt, String> {
         let action = action(matter)?;
         let none = |text: String| if text.is_empty() { "(none)".to_owned() } else { text };
         let transcript = transcript::written(matter.transcript, matter.call.user_message.as_deref(), matter.key);

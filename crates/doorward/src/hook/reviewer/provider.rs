@@ -16,7 +16,7 @@ const FAST_TOKENS: u32 = 250;
 /// The two stages of asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stage {
+pub(crate) enum Stage {
     /// Can only approve or pass.
     Fast,
     Reasoned,
@@ -24,7 +24,7 @@ pub enum Stage {
 
 /// One request.
 #[derive(Debug, PartialEq)]
-pub struct Request {
+pub(crate) struct Request {
     pub url: String,
     pub headers: Vec<(&'static str, String)>,
     pub body: Value,
@@ -32,14 +32,14 @@ pub struct Request {
 
 /// What a model said, and what it counted.
 #[derive(Debug, PartialEq)]
-pub struct Said {
+pub(crate) struct Said {
     pub text: String,
     pub usage: Usage,
 }
 
 /// Tokens as the provider counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Usage {
+pub(crate) struct Usage {
     pub tokens_read: u64,
     pub tokens_written: u64,
     /// How many input tokens were cached.
@@ -47,7 +47,7 @@ pub struct Usage {
 }
 
 /// The request for a prompt.
-pub fn request(chosen: &Chosen, prompt: &Prompt, stage: Stage) -> Request {
+pub(crate) fn request(chosen: &Chosen, prompt: &Prompt, stage: Stage) -> Request {
     let tokens = match stage {
         Stage::Fast => FAST_TOKENS,
         Stage::Reasoned => REASONED_TOKENS,
@@ -122,7 +122,7 @@ fn llama(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
 }
 
 /// The text of a response. Only a complete response counts.
-pub fn said(kind: Kind, body: &Value) -> Result<Said, Fault> {
+pub(crate) fn said(kind: Kind, body: &Value) -> Result<Said, Fault> {
     match kind {
         Kind::Anthropic => from_anthropic(body),
         Kind::Openai | Kind::LlamaCpp => from_openai(body),

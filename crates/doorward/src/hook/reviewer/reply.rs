@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// pi-automode's sentence for an unusable reply; its users know it.
-pub const NOT_VALID: &str = "Classifier response was not valid decision JSON; auto mode fails closed.";
+pub(crate) const NOT_VALID: &str = "Classifier response was not valid decision JSON; auto mode fails closed.";
 
 /// More targets than an honest answer names.
 const TARGETS: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Decision {
+pub(crate) enum Decision {
     Allow,
     Block,
 }
@@ -20,7 +20,7 @@ pub enum Decision {
 /// The kind of rule that decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Tier {
+pub(crate) enum Tier {
     HardDeny,
     SoftDeny,
     Allow,
@@ -31,7 +31,7 @@ pub enum Tier {
 /// What a reviewer answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reply {
+pub(crate) struct Reply {
     pub reason: String,
     pub tier: Tier,
     pub decision: Decision,
@@ -45,14 +45,14 @@ pub struct Reply {
 /// Something that an unknown program would touch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Named {
+pub(crate) struct Named {
     pub operation: Touch,
     pub target: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Touch {
+pub(crate) enum Touch {
     Read,
     Write,
     Delete,
@@ -60,7 +60,7 @@ pub enum Touch {
 }
 
 /// Reads a whole reply. The error says what is wrong with it.
-pub fn read(text: &str, nonce: &str) -> Result<Reply, String> {
+pub(crate) fn read(text: &str, nonce: &str) -> Result<Reply, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("it is empty".into());
@@ -114,7 +114,7 @@ fn said(error: &serde_json::Error) -> String {
 }
 
 /// The schema of a reply, for providers that enforce one.
-pub fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     // The pattern bounds the reason, so that no model rambles until it is cut off.
     let tiers = ["hard_deny", "soft_deny", "allow", "explicit_intent", "none"];
     let confidence = json!({ "type": "number" });
@@ -128,7 +128,7 @@ pub fn schema() -> Value {
 
 /// The same for models with a grammar per request: it includes the nonce and which decision goes with which tier. Other
 /// providers would have to compile a changing schema for each request.
-pub fn grammar(nonce: &str) -> Value {
+pub(crate) fn grammar(nonce: &str) -> Value {
     let of = |tiers: &[&str], decision: &str| {
         let reason = json!({ "type": "string", "pattern": REASON });
         let confidence = json!({ "enum": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99] });

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// What the server does with a request.
 #[derive(Clone, Debug)]
-pub enum Does {
+pub(crate) enum Does {
     /// Answers in the words of chat completions with this text; `NONCE` stands for the nonce of the request.
     Says(String),
     /// The same with another reason to stop.
@@ -26,25 +26,25 @@ pub enum Does {
 }
 
 /// A server on the loopback interface.
-pub struct Server {
+pub(crate) struct Server {
     pub port: u16,
     asked: Arc<AtomicUsize>,
     bodies: Arc<Mutex<Vec<Value>>>,
 }
 
 /// A reply that lets a call run.
-pub fn allows() -> Value {
+pub(crate) fn allows() -> Value {
     json!({ "reason": "the user asked for it", "tier": "explicit_intent", "decision": "allow", "confidence": 0.99,
         "nonce": "NONCE" })
 }
 
 /// A reply that does not.
-pub fn declines() -> Value {
+pub(crate) fn declines() -> Value {
     json!({ "reason": "nobody asked for it", "tier": "soft_deny", "decision": "block", "confidence": 0.9, "nonce": "NONCE" })
 }
 
 impl Server {
-    pub fn new(does: Does) -> Server {
+    pub(crate) fn new(does: Does) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server =
             Server { port: listener.local_addr().unwrap().port(), asked: Arc::default(), bodies: Arc::default() };
@@ -60,12 +60,12 @@ impl Server {
     }
 
     /// How many connections were made.
-    pub fn asked(&self) -> usize {
+    pub(crate) fn asked(&self) -> usize {
         self.asked.load(Ordering::SeqCst)
     }
 
     /// What was sent last.
-    pub fn last(&self) -> Value {
+    pub(crate) fn last(&self) -> Value {
         self.bodies.lock().unwrap().last().cloned().unwrap()
     }
 }
@@ -97,7 +97,7 @@ fn serve(mut stream: TcpStream, does: &Does, number: usize, bodies: &Mutex<Vec<V
 }
 
 /// A response with this body.
-pub fn ok(body: &str) -> Vec<u8> {
+pub(crate) fn ok(body: &str) -> Vec<u8> {
     format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len())
         .into_bytes()
 }

@@ -6,7 +6,7 @@ use super::reply::{Named, Touch};
 use crate::memory::evaluation;
 
 /// The first target that the rules alone would not approve, and why.
-pub fn objection(named: &[Named], call: &ToolCall, world: &dyn World, policy: &Policy) -> Option<String> {
+pub(super) fn objection(named: &[Named], call: &ToolCall, world: &dyn World, policy: &Policy) -> Option<String> {
     named.iter().find_map(|named| {
         let judgement = evaluation::consider(&as_call(named, call), world, policy).judgement;
         let reason = judgement.reasons_to_read().next().map(|opinion| opinion.because.clone()).unwrap_or_default();

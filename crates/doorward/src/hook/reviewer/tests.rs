@@ -12,7 +12,7 @@ use crate::machine::paths::Places;
 use crate::machine::record::{self, Ledger};
 
 /// A home with a reviewer that a person has accepted, and a project.
-pub struct Room(tempfile::TempDir);
+pub(super) struct Room(tempfile::TempDir);
 
 impl Room {
     /// With a provider at this address, and these further lines of its table.
@@ -24,7 +24,7 @@ impl Room {
     }
 
     /// With a configuration that a person has accepted.
-    pub fn with(config: &str) -> Room {
+    pub(super) fn with(config: &str) -> Room {
         let room = Room::bare(config);
         room.accept();
         room
@@ -67,7 +67,7 @@ impl Room {
     }
 
     /// The decision and its reason.
-    pub fn hook(&self, command: &str) -> (String, String) {
+    pub(super) fn hook(&self, command: &str) -> (String, String) {
         self.say(&self.payload(command))
     }
 
@@ -88,7 +88,7 @@ impl Room {
         serde_json::from_slice(&bodies.last().unwrap().body.unwrap()).unwrap()
     }
 
-    pub fn review(&self) -> Value {
+    pub(super) fn review(&self) -> Value {
         serde_json::from_str(self.last().review.unwrap().get()).unwrap()
     }
 }

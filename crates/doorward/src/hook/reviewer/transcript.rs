@@ -16,11 +16,11 @@ const ALL: usize = 16_000;
 const ENTRIES: usize = 80;
 
 /// How much of the end of a transcript is read.
-pub const TAIL: u64 = 512 << 10;
+pub(super) const TAIL: u64 = 512 << 10;
 
 /// One entry of a session.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Entry {
+pub(crate) enum Entry {
     /// The user said it.
     User(String),
     /// The agent called a tool.
@@ -28,7 +28,7 @@ pub enum Entry {
 }
 
 /// The entries of a Claude Code, Codex or Pi transcript. Anything not known to be the user's words or a call is left out.
-pub fn entries(text: &str) -> Vec<Entry> {
+pub(super) fn entries(text: &str) -> Vec<Entry> {
     text.lines()
         .filter_map(|line| crate::machine::json::parse(line.as_bytes()).ok())
         .flat_map(|line| read(&line))
@@ -36,7 +36,7 @@ pub fn entries(text: &str) -> Vec<Entry> {
 }
 
 /// The block of the message: one JSON object per line. The first and the latest words of the user always stay.
-pub fn written(entries: &[Entry], latest: Option<&str>, key: &[u8; 16]) -> String {
+pub(super) fn written(entries: &[Entry], latest: Option<&str>, key: &[u8; 16]) -> String {
     let mut entries = entries.to_vec();
     if let Some(latest) = latest.filter(|words| !words.is_empty())
         && !matches!(entries.iter().rev().find(|entry| matches!(entry, Entry::User(_))), Some(Entry::User(last)) if redact(last, key) == latest)

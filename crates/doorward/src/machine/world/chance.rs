@@ -4,31 +4,31 @@ use std::path::{Path, PathBuf};
 
 /// A small generator of numbers; the seed is all its state.
 #[derive(Debug)]
-pub struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    pub fn new(seed: u64) -> Chance {
+    pub(crate) fn new(seed: u64) -> Chance {
         Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 >> 20).unwrap() % limit
     }
 
-    pub fn one_in(&mut self, limit: usize) -> bool {
+    pub(crate) fn one_in(&mut self, limit: usize) -> bool {
         self.below(limit) == 0
     }
 
-    pub fn pick<'a, T: ?Sized>(&mut self, list: &[&'a T]) -> &'a T {
+    pub(crate) fn pick<'a, T: ?Sized>(&mut self, list: &[&'a T]) -> &'a T {
         list[self.below(list.len())]
     }
 }
 
 /// Names that a careless reader of paths or of git's output trips over.
-pub const NAMES: &[&str] = &[
+pub(crate) const NAMES: &[&str] = &[
     "a",
     "b",
     "A",
@@ -73,7 +73,7 @@ pub const NAMES: &[&str] = &[
 ];
 
 /// Directories below `root`, `root` first.
-pub fn directories(root: &Path, chance: &mut Chance) -> Vec<PathBuf> {
+pub(crate) fn directories(root: &Path, chance: &mut Chance) -> Vec<PathBuf> {
     let mut made = vec![root.to_owned()];
     for _ in 0..2 + chance.below(6) {
         let path = made[chance.below(made.len())].join(chance.pick(NAMES));
@@ -85,7 +85,7 @@ pub fn directories(root: &Path, chance: &mut Chance) -> Vec<PathBuf> {
 }
 
 /// Links of every kind: to each other, in circles, to nothing, up and away.
-pub fn links(root: &Path, directories: &[PathBuf], chance: &mut Chance) {
+pub(crate) fn links(root: &Path, directories: &[PathBuf], chance: &mut Chance) {
     for _ in 0..chance.below(10) {
         let at = directories[chance.below(directories.len())].join(chance.pick(NAMES));
         let target = match chance.below(6) {

@@ -10,12 +10,12 @@ use doorward_engine::{Content, Kind, Listing, Look, Stats, Tally, Tracking};
 use super::bounds;
 
 /// The answer for a path where nothing exists.
-pub const fn nothing(kind: Kind) -> Look {
+pub(crate) const fn nothing(kind: Kind) -> Look {
     Look { kind, size: 0, executable: false, hard_links: 0, created_this_session: false, changed_since_trust: false }
 }
 
 /// Inspects a path. A change after `trusted_at` counts as changed since then; `is_own` says what the session created.
-pub fn look(path: &str, trusted_at: Option<SystemTime>, is_own: impl FnOnce(&Metadata) -> bool) -> Look {
+pub(crate) fn look(path: &str, trusted_at: Option<SystemTime>, is_own: impl FnOnce(&Metadata) -> bool) -> Look {
     let metadata = match std::fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if is_absent(&error) => return nothing(Kind::Missing),
@@ -38,7 +38,7 @@ pub fn look(path: &str, trusted_at: Option<SystemTime>, is_own: impl FnOnce(&Met
 }
 
 /// Two names of one file.
-pub fn is_same(one: &str, other: &str) -> bool {
+pub(crate) fn is_same(one: &str, other: &str) -> bool {
     let file = |path: &str| std::fs::symlink_metadata(path).ok().map(|found| (found.dev(), found.ino()));
     file(one).is_some_and(|found| file(other) == Some(found))
 }
@@ -47,7 +47,7 @@ pub fn is_same(one: &str, other: &str) -> bool {
 const SKIPPED: &[&str] = &[".git", "node_modules", "target", ".venv", "vendor", "dist", "build"];
 
 /// The files of a project that changed after a point in time, as far as a bounded walk finds them.
-pub fn changed_since(root: &str, then: SystemTime) -> Vec<String> {
+pub(crate) fn changed_since(root: &str, then: SystemTime) -> Vec<String> {
     let mut found = Vec::new();
     let mut waiting = std::collections::VecDeque::from([root.to_owned()]);
     let mut seen = 0u64;
@@ -70,7 +70,7 @@ pub fn changed_since(root: &str, then: SystemTime) -> Vec<String> {
 }
 
 /// When anything about the file last changed; this time can't be set by hand.
-pub fn changed(metadata: &Metadata) -> SystemTime {
+pub(crate) fn changed(metadata: &Metadata) -> SystemTime {
     let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
     let nanoseconds = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
     UNIX_EPOCH + Duration::new(seconds, nanoseconds)
@@ -81,7 +81,7 @@ fn is_absent(error: &std::io::Error) -> bool {
 }
 
 /// The text of a file, if it is one and no longer than the limit.
-pub fn content(path: &str, limit: usize) -> Content {
+pub(crate) fn content(path: &str, limit: usize) -> Content {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if is_absent(&error) => return Content::Missing,
@@ -101,7 +101,7 @@ pub fn content(path: &str, limit: usize) -> Content {
 }
 
 /// Size, permissions and last change, links not followed.
-pub fn stats(path: &str) -> Option<Stats> {
+pub(crate) fn stats(path: &str) -> Option<Stats> {
     let found = std::fs::symlink_metadata(path).ok()?;
     let modified = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).ok().and_then(|now| i64::try_from(now.as_secs()).ok());
@@ -110,7 +110,7 @@ pub fn stats(path: &str) -> Option<Stats> {
 }
 
 /// The names in a directory, unless there are very many.
-pub fn entries(directory: &str) -> Option<Vec<String>> {
+pub(crate) fn entries(directory: &str) -> Option<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(directory).ok()? {
         if names.len() >= bounds::NAMES {
@@ -123,7 +123,7 @@ pub fn entries(directory: &str) -> Option<Vec<String>> {
 }
 
 /// The names in a directory with their kinds. One that cannot be read shows nothing to others either.
-pub fn listing(directory: &str) -> Listing {
+pub(crate) fn listing(directory: &str) -> Listing {
     let mut listing = Listing { names: Vec::new(), is_whole: true };
     let Ok(entries) = std::fs::read_dir(directory) else { return listing };
     for entry in entries {
@@ -147,7 +147,7 @@ fn kind_of(entry: &std::fs::DirEntry) -> Option<Kind> {
 }
 
 /// Everything below a directory, without following links, unless there is too much or some of it can't be read.
-pub fn below(directory: &str) -> Option<Vec<(String, Kind)>> {
+pub(crate) fn below(directory: &str) -> Option<Vec<(String, Kind)>> {
     let mut found = Vec::new();
     let mut waiting = vec![directory.trim_end_matches('/').to_owned()];
     while let Some(directory) = waiting.pop() {
@@ -168,7 +168,7 @@ pub fn below(directory: &str) -> Option<Vec<(String, Kind)>> {
 }
 
 /// Counts what is at and below a path; `tracking` says which files can be recovered.
-pub fn tally(path: &str, tracking: &dyn Fn(&str) -> Tracking) -> Tally {
+pub(crate) fn tally(path: &str, tracking: &dyn Fn(&str) -> Tracking) -> Tally {
     let (mut files, mut bytes, mut unrestorable, mut unrestorable_bytes) = (0u64, 0u64, 0u64, 0u64);
     let mut seen = 0u64;
     let mut waiting = vec![path.to_owned()];

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The directory of `path` ignores case: its name is found in the other case too.
-pub fn ignores_case(path: &str) -> bool {
+pub(crate) fn ignores_case(path: &str) -> bool {
     let identity = |path: &str| {
         let found = Path::new(path).symlink_metadata().ok()?;
         Some((found.dev(), found.ino()))

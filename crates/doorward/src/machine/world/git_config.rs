@@ -9,7 +9,7 @@ use crate::machine::checked_read;
 
 /// Keys in lower case with their last value, and the remotes with their names as written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GitConfig {
+pub(super) struct GitConfig {
     pub values: BTreeMap<String, String>,
     pub remotes: BTreeMap<String, String>,
     /// Keys set by the repository's files, or by files they include.
@@ -20,7 +20,7 @@ pub struct GitConfig {
 
 /// What include conditions depend on.
 #[derive(Clone, Copy, Debug)]
-pub struct Around<'a> {
+pub(super) struct Around<'a> {
     pub home: &'a str,
     pub git_directory: &'a str,
     pub branch: Option<&'a str>,
@@ -51,7 +51,7 @@ const EVERY: &[&str] = &[
 ];
 
 /// Reads the effective configuration of a repository. The error says why it is unknown.
-pub fn effective(common: &Path, git_directory: &Path, around: Around<'_>) -> Result<GitConfig, String> {
+pub(super) fn effective(common: &Path, git_directory: &Path, around: Around<'_>) -> Result<GitConfig, String> {
     let mut reader = Reader { config: GitConfig::default(), around, files: 0, whose: Whose::System };
     for path in SYSTEM.iter().filter(|_| !crate::machine::paths::is_stage()) {
         reader.file(Path::new(path), 0)?;
@@ -67,7 +67,7 @@ pub fn effective(common: &Path, git_directory: &Path, around: Around<'_>) -> Res
     Ok(reader.config)
 }
 
-pub fn is_true(value: &str) -> bool {
+pub(super) fn is_true(value: &str) -> bool {
     matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "1")
 }
 

@@ -4,7 +4,7 @@ use super::bounds;
 
 /// Whether a text matches a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fit {
+pub(super) enum Fit {
     Yes,
     No,
     /// The pattern takes too many steps, or is of a kind that only git reads correctly.
@@ -12,7 +12,7 @@ pub enum Fit {
 }
 
 /// Matches a whole path against a pattern.
-pub fn fits(pattern: &str, text: &str) -> Fit {
+pub(super) fn fits(pattern: &str, text: &str) -> Fit {
     if is_odd(pattern.as_bytes()) {
         return Fit::Unsure;
     }

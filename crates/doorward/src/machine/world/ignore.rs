@@ -21,21 +21,21 @@ struct Rule {
 
 /// One ignore file and its directory, relative to the root, empty or ending in a slash.
 #[derive(Debug)]
-pub struct Ignores {
+pub(super) struct Ignores {
     base: String,
     rules: Vec<Rule>,
 }
 
 /// What the rules say about a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ignored {
+pub(super) enum Ignored {
     Yes,
     No,
     Unsure,
 }
 
 impl Ignores {
-    pub fn parse(base: &str, text: &str) -> Ignores {
+    pub(super) fn parse(base: &str, text: &str) -> Ignores {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         Ignores { base: base.to_owned(), rules: text.lines().filter_map(rule).collect() }
     }
@@ -61,7 +61,7 @@ impl Ignores {
 
 /// The ignore files of a work tree, each read once: those near the root are needed again and again.
 #[derive(Debug)]
-pub struct Found {
+pub(super) struct Found {
     root: PathBuf,
     known: RefCell<BTreeMap<String, Option<Rc<Ignores>>>>,
 }
@@ -70,7 +70,7 @@ pub struct Found {
 struct Unreadable;
 
 impl Found {
-    pub fn below(root: &str) -> Found {
+    pub(super) fn below(root: &str) -> Found {
         Found { root: PathBuf::from(root), known: RefCell::default() }
     }
 
@@ -97,7 +97,7 @@ impl Found {
 }
 
 /// Decides about a path below the root; `general` are the files that count for the whole repository, weakest first.
-pub fn ignored(found: &Found, general: &[Ignores], path: &str, is_directory: bool) -> (Ignored, String) {
+pub(super) fn ignored(found: &Found, general: &[Ignores], path: &str, is_directory: bool) -> (Ignored, String) {
     let mut files: Vec<Rc<Ignores>> = Vec::new();
     let mut prefix = String::new();
     let components: Vec<&str> = path.split('/').collect();

@@ -7,7 +7,7 @@ use super::objects::Id;
 
 /// Everything the index says, names in the index's own order.
 #[derive(Debug)]
-pub struct Index {
+pub(crate) struct Index {
     /// The file itself: object ids are read from it on demand.
     bytes: Vec<u8>,
     hash: usize,
@@ -32,7 +32,7 @@ struct Entry {
 
 /// What the flags of an entry say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub(crate) enum State {
     Ordinary,
     /// In the middle of a merge.
     Conflicted,
@@ -42,7 +42,7 @@ pub enum State {
 
 /// What the index knows about one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
+pub(crate) enum Known {
     /// Tracked, and the file looks as git last saw it.
     Same,
     /// Tracked, and the file looks different, or may.
@@ -57,7 +57,7 @@ const DIRECTORY: u32 = 0o040_000;
 
 impl Index {
     /// Reads an index of version 2, 3 or 4. `None` if it is not one, is truncated, or is only part of the whole.
-    pub fn parse(bytes: Vec<u8>, hash: usize, written: SystemTime) -> Option<Index> {
+    pub(crate) fn parse(bytes: Vec<u8>, hash: usize, written: SystemTime) -> Option<Index> {
         let mut reader = Reader { bytes: &bytes, at: 0 };
         if reader.take(4)? != b"DIRC" {
             return None;
@@ -81,21 +81,21 @@ impl Index {
     }
 
     /// Mode and object of a tracked path, and whether git watches the file.
-    pub fn id_of(&self, path: &str) -> Option<(u32, Id, State)> {
+    pub(crate) fn id_of(&self, path: &str) -> Option<(u32, Id, State)> {
         let entry = self.find(path.as_bytes())?;
         Some((entry.mode, self.id(entry)?, entry.state))
     }
 
     /// Every entry in the index's order: path, mode, object, and whether it is neither conflicted nor unwatched.
     /// A sparse index has entries for directories.
-    pub fn entries(&self) -> impl Iterator<Item = (&[u8], u32, Id, bool)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], u32, Id, bool)> {
         self.entries
             .iter()
             .filter_map(|entry| Some((self.name(entry), entry.mode, self.id(entry)?, entry.state == State::Ordinary)))
     }
 
     /// Looks up a path, relative to the root of the work tree.
-    pub fn look_up(&self, path: &str, file: &std::fs::Metadata) -> Known {
+    pub(crate) fn look_up(&self, path: &str, file: &std::fs::Metadata) -> Known {
         let Some(entry) = self.find(path.as_bytes()) else { return self.absent(path) };
         match entry.state {
             State::Conflicted => return Known::Different,
@@ -113,12 +113,12 @@ impl Index {
     }
 
     /// Some tracked file has this path, whether it exists or not.
-    pub fn has(&self, path: &str) -> bool {
+    pub(crate) fn has(&self, path: &str) -> bool {
         self.find(path.as_bytes()).is_some()
     }
 
     /// Some tracked file is below this directory.
-    pub fn has_below(&self, directory: &str) -> bool {
+    pub(crate) fn has_below(&self, directory: &str) -> bool {
         let start = format!("{directory}/");
         let at = self.entries.partition_point(|entry| self.name(entry) < start.as_bytes());
         self.entries.get(at).is_some_and(|entry| self.name(entry).starts_with(start.as_bytes()))

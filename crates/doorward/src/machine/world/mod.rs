@@ -1,25 +1,25 @@
 //! The machine doorward runs on, inspected read-only and within bounds. No program is ever started.
 
-pub mod bounds;
+pub(crate) mod bounds;
 #[cfg(test)]
-pub mod chance;
-pub mod files;
-pub mod folding;
+pub(crate) mod chance;
+pub(crate) mod files;
+pub(crate) mod folding;
 mod git_config;
 mod glob;
 mod ignore;
-pub mod index;
-pub mod mounts;
-pub mod objects;
-pub mod ownership;
+pub(crate) mod index;
+pub(crate) mod mounts;
+pub(crate) mod objects;
+pub(crate) mod ownership;
 mod reflog;
-pub mod repository;
-pub mod rewrites;
-pub mod session;
-pub mod shelves;
-pub mod temporary;
-pub mod versions;
+pub(crate) mod repository;
+pub(crate) mod rewrites;
+pub(crate) mod session;
+pub(crate) mod shelves;
+pub(crate) mod temporary;
+pub(crate) mod versions;
 
-pub use reflog::commit_changed;
-pub use repository::project_root;
-pub use versions::{head_of, versions};
+pub(crate) use reflog::commit_changed;
+pub(crate) use repository::project_root;
+pub(crate) use versions::{head_of, versions};

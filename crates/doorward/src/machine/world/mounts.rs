@@ -7,7 +7,7 @@ const ELSEWHERE: &[&str] =
     &["nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "ceph", "afs", "autofs", "glusterfs", "davfs"];
 
 /// The mounts that are not accessed.
-pub fn distant(mounts: &str, in_use: &[&str]) -> Vec<PathBuf> {
+pub(crate) fn distant(mounts: &str, in_use: &[&str]) -> Vec<PathBuf> {
     let found = mounts.lines().filter_map(mount).filter(|(_, kind)| is_elsewhere(kind)).map(|(point, _)| point);
     found.filter(|point| !in_use.iter().any(|path| Path::new(path).starts_with(point))).collect()
 }

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 /// The file belongs to the system, and no one else can change it.
-pub fn belongs_to_system(path: &Path) -> bool {
+pub(crate) fn belongs_to_system(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| is_systems(&found))
 }
 
 /// The same for known metadata.
-pub fn is_systems(found: &Metadata) -> bool {
+pub(crate) fn is_systems(found: &Metadata) -> bool {
     let is_closed = found.is_symlink() || found.mode() & 0o022 == 0;
     is_closed && is_owned_by_root(found.uid())
 }

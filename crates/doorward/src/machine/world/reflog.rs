@@ -10,7 +10,7 @@ use crate::machine::checked_read;
 const LENGTH: u64 = 16 << 20;
 
 /// The repository around a file changed commits, or work was stashed, between two points in time.
-pub fn commit_changed(path: &str, home: &str, when_ms: RangeInclusive<u64>) -> bool {
+pub(crate) fn commit_changed(path: &str, home: &str, when_ms: RangeInclusive<u64>) -> bool {
     let directory = Path::new(path).parent().and_then(Path::to_str).unwrap_or("/");
     let Some(repository) = project_root(directory).and_then(|root| Repository::at(&root, home)) else { return false };
     let when = when_ms.start() / 1000..=when_ms.end() / 1000;

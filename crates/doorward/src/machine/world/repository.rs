@@ -37,7 +37,7 @@ const REDIRECTS: &[&str] = &[
 ];
 
 /// The root of the work tree around a directory: where `.git` or a `.doorward.toml` is.
-pub fn project_root(directory: &str) -> Option<String> {
+pub(crate) fn project_root(directory: &str) -> Option<String> {
     Path::new(directory)
         .ancestors()
         .take(bounds::LEVELS)
@@ -54,7 +54,7 @@ const SUBMODULE: u32 = 0o160_000;
 
 /// A repository; everything but its path is read on demand.
 #[derive(Debug)]
-pub struct Repository {
+pub(crate) struct Repository {
     root: String,
     git_directory: PathBuf,
     common: PathBuf,
@@ -69,7 +69,7 @@ pub struct Repository {
 
 impl Repository {
     /// The repository whose work tree starts at exactly this directory.
-    pub fn at(root: &str, home: &str) -> Option<Repository> {
+    pub(crate) fn at(root: &str, home: &str) -> Option<Repository> {
         let bare = || is_git_directory(Path::new(root)).then(|| PathBuf::from(root));
         let git_directory = git_directory(&Path::new(root).join(".git")).or_else(bare)?;
         let common = match checked_read::start_of(git_directory.join("commondir"), 4096) {
@@ -91,17 +91,17 @@ impl Repository {
     }
 
     /// Where git keeps what belongs to this work tree alone.
-    pub fn git_directory(&self) -> &Path {
+    pub(crate) fn git_directory(&self) -> &Path {
         &self.git_directory
     }
 
     /// Where git keeps what all its work trees share.
-    pub fn common(&self) -> &Path {
+    pub(crate) fn common(&self) -> &Path {
         &self.common
     }
 
     /// The directories of nested repositories that git looks into from this one; `None` if unknown.
-    pub fn submodules(&self) -> Option<Vec<String>> {
+    pub(crate) fn submodules(&self) -> Option<Vec<String>> {
         let mut found = Vec::new();
         for (name, mode, _, _) in self.index()?.entries() {
             // Part of a sparse index is collapsed and may contain such entries.
@@ -122,7 +122,7 @@ impl Repository {
     }
 
     /// What the engine needs to know about it.
-    pub fn describe(&self) -> Git {
+    pub(crate) fn describe(&self) -> Git {
         let describe = || {
             let config = self.config();
             Git {
@@ -139,7 +139,7 @@ impl Repository {
     }
 
     /// What git knows about a file, a link or a missing path.
-    pub fn tracking(&self, path: &str) -> Tracking {
+    pub(crate) fn tracking(&self, path: &str) -> Tracking {
         let Some(inner) = path.strip_prefix(self.root.as_str()).map(|inner| inner.trim_start_matches('/')) else {
             return Tracking::Outside;
         };
@@ -160,7 +160,7 @@ impl Repository {
     }
 
     /// Every tracked file at or below the path, unless there are too many or the index can't be read.
-    pub fn tracked_files(&self, below: &str) -> Option<Vec<String>> {
+    pub(crate) fn tracked_files(&self, below: &str) -> Option<Vec<String>> {
         if !self.has_index() {
             return Some(Vec::new());
         }
@@ -185,7 +185,7 @@ impl Repository {
     }
 
     /// The last commit has the file as the index does, and no filter applies between the commit and the file.
-    pub fn is_committed(&self, path: &str) -> bool {
+    pub(crate) fn is_committed(&self, path: &str) -> bool {
         let found = || {
             let inner = path.strip_prefix(self.root.as_str())?.trim_start_matches('/');
             let (mode, id, state) = self.index()?.id_of(inner)?;
@@ -208,7 +208,7 @@ impl Repository {
     }
 
     /// A build recreates everything in the directory.
-    pub fn is_rebuilt(&self, directory: &str) -> bool {
+    pub(crate) fn is_rebuilt(&self, directory: &str) -> bool {
         let inner = directory.strip_prefix(self.root.as_str()).map(|inner| inner.trim_start_matches('/'));
         let has_tracked = inner.is_none_or(|inner| self.index().is_none_or(|index| index.has_below(inner)));
         !has_tracked && self.tracking(directory) == Tracking::Rebuildable
@@ -240,7 +240,7 @@ impl Repository {
     }
 
     /// Its commits; the error says why they can't be read.
-    pub fn objects(&self) -> Result<&Objects, &str> {
+    pub(crate) fn objects(&self) -> Result<&Objects, &str> {
         let open = || {
             let config = self.config().as_ref().map_err(Clone::clone)?;
             let format = HashFormat::configured(&config.values).map_err(|unread| unread.to_string())?;
@@ -250,26 +250,26 @@ impl Repository {
     }
 
     /// Old commits can be found again after a branch was moved.
-    pub fn keeps_reflog(&self) -> bool {
+    pub(crate) fn keeps_reflog(&self) -> bool {
         self.config().is_ok()
             && self.value("core.logallrefupdates").is_none_or(|value| git_config::is_true(value) || value == "always")
     }
 
     /// Git's hash of this content, in this repository.
-    pub fn blob_id(&self, bytes: &[u8]) -> Option<Id> {
+    pub(crate) fn blob_id(&self, bytes: &[u8]) -> Option<Id> {
         let config = self.config().as_ref().ok()?;
         Some(blob_id(HashFormat::configured(&config.values).ok()?, bytes))
     }
 
     /// The reference that a branch follows.
-    pub fn upstream(&self, branch: &str) -> Result<Option<String>, Unread> {
+    pub(crate) fn upstream(&self, branch: &str) -> Result<Option<String>, Unread> {
         match self.config() {
             Ok(config) => upstream_of(&config.values, branch),
             Err(_) => Err(Unread::Unsupported("the configuration")),
         }
     }
 
-    pub fn root(&self) -> &str {
+    pub(crate) fn root(&self) -> &str {
         &self.root
     }
 
@@ -278,11 +278,11 @@ impl Repository {
     }
 
     /// Something was ever staged here.
-    pub fn has_index(&self) -> bool {
+    pub(crate) fn has_index(&self) -> bool {
         self.git_directory.join("index").symlink_metadata().is_ok()
     }
 
-    pub fn index(&self) -> Option<&Index> {
+    pub(crate) fn index(&self) -> Option<&Index> {
         self.index.get_or_init(|| self.read_index()).as_ref()
     }
 

@@ -26,12 +26,12 @@ const REPOSITORY: u32 = 0o160_000;
 const DIRECTORY: u32 = 0o040_000;
 
 /// How new content relates to what was there.
-pub trait Standings {
+pub(crate) trait Standings {
     fn standing(&self, path: &str, id: &Id, source: Option<Id>) -> Standing;
 }
 
 /// One command, and the repository it works on.
-pub struct Writer<'w> {
+pub(crate) struct Writer<'w> {
     pub repository: &'w Repository,
     pub objects: &'w Objects,
     pub world: &'w dyn World,
@@ -39,13 +39,13 @@ pub struct Writer<'w> {
 }
 
 /// The result: the files, and their previous content as git hashes.
-pub struct Found {
+pub(crate) struct Found {
     pub rewrite: Rewrite,
     pub before: Vec<(String, Id)>,
 }
 
 impl Writer<'_> {
-    pub fn find(&self, standings: &dyn Standings) -> Found {
+    pub(crate) fn find(&self, standings: &dyn Standings) -> Found {
         match self.changes() {
             Ok((changes, source)) => {
                 let before = changes.iter().filter_map(|change| Some((self.absolute(&change.path), change.from?.1)));

@@ -4,7 +4,7 @@
 const GENERATIONS: usize = 64;
 
 /// The process was started by the agent, directly or through others.
-pub fn is_ours(pid: u32) -> bool {
+pub(crate) fn is_ours(pid: u32) -> bool {
     let agent = std::env::var("CLAUDE_PID").ok().and_then(|pid| pid.parse().ok());
     let Some(agent) = agent.filter(|agent: &u32| *agent > 1) else { return false };
     let mut current = pid;

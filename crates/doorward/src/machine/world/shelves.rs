@@ -13,7 +13,7 @@ const NAMES: usize = 2_000;
 
 /// Directories with misses, by their bytes: comparing paths component by component is slow.
 #[derive(Debug, Default)]
-pub struct Shelves(RefCell<BTreeMap<OsString, Shelf>>);
+pub(crate) struct Shelves(RefCell<BTreeMap<OsString, Shelf>>);
 
 #[derive(Debug)]
 enum Shelf {
@@ -27,7 +27,7 @@ enum Shelf {
 
 impl Shelves {
     /// The directory may contain a program of this name.
-    pub fn may_hold(&self, directory: &Path, name: &str) -> bool {
+    pub(crate) fn may_hold(&self, directory: &Path, name: &str) -> bool {
         match self.0.borrow().get(directory.as_os_str()) {
             Some(Shelf::Listed(names)) => !name.is_ascii() || names.contains(&name.to_ascii_lowercase()),
             Some(Shelf::Missed(_) | Shelf::Unlisted) | None => true,
@@ -35,7 +35,7 @@ impl Shelves {
     }
 
     /// Notes that the directory lacked a name.
-    pub fn missed(&self, directory: &Path) {
+    pub(crate) fn missed(&self, directory: &Path) {
         let mut shelves = self.0.borrow_mut();
         let Some(shelf) = shelves.get_mut(directory.as_os_str()) else {
             shelves.insert(directory.as_os_str().to_owned(), Shelf::Missed(1));

@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 
 /// Shared directories for temporary files.
-pub fn shared() -> Vec<String> {
+pub(crate) fn shared() -> Vec<String> {
     let mut found: Vec<String> = ["/tmp", "/var/tmp"].map(str::to_owned).to_vec();
     if cfg!(target_os = "macos") {
         found.extend(["/private/tmp", "/private/var/tmp"].map(str::to_owned));
@@ -16,18 +16,18 @@ pub fn shared() -> Vec<String> {
 }
 
 /// Where new files are scratch files: files in `/var/tmp` persist and are found by others long after.
-pub fn fleeting() -> Vec<String> {
+pub(crate) fn fleeting() -> Vec<String> {
     let named = named();
     shared().into_iter().filter(|root| !root.ends_with("/var/tmp") || named.as_ref() == Some(root)).collect()
 }
 
 /// Directories only this user can access: `TMPDIR`, if it is one.
-pub fn own(home: &str) -> Vec<String> {
+pub(crate) fn own(home: &str) -> Vec<String> {
     named().into_iter().filter(|path| is_private(path) && !is_precious(path, home)).collect()
 }
 
 /// The path is in a temporary directory, reached without links and only through this user's directories.
-pub fn is_own_below(path: &str, shared: &[String]) -> bool {
+pub(crate) fn is_own_below(path: &str, shared: &[String]) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let path = std::path::Path::new(path);
     let Some(root) = shared.iter().map(std::path::Path::new).find(|root| path.starts_with(root)) else { return false };

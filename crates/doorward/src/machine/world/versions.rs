@@ -6,10 +6,10 @@ use super::repository::Repository;
 use crate::machine::checked_read;
 
 /// Files larger than this are not hashed.
-pub const FILE: u64 = 8 << 20;
+pub(crate) const FILE: u64 = 8 << 20;
 
 /// Git's hashes of the current content of files in a work tree.
-pub fn versions(root: &str, home: &str, paths: &[String]) -> Vec<(String, String)> {
+pub(crate) fn versions(root: &str, home: &str, paths: &[String]) -> Vec<(String, String)> {
     let Some(repository) = Repository::at(root, home) else { return Vec::new() };
     let version = |path: &String| {
         let bytes = checked_read::bytes_of(Path::new(path), FILE)?;
@@ -19,7 +19,7 @@ pub fn versions(root: &str, home: &str, paths: &[String]) -> Vec<(String, String
 }
 
 /// The commit checked out in the work tree at `root`.
-pub fn head_of(root: &str) -> Option<String> {
+pub(crate) fn head_of(root: &str) -> Option<String> {
     let home = std::env::var("HOME").unwrap_or_default();
     let repository = Repository::at(root, &home)?;
     let head = repository.objects().ok()?.resolve("HEAD").ok()?;
@@ -27,6 +27,6 @@ pub fn head_of(root: &str) -> Option<String> {
 }
 
 /// A path is a directory or is inside it.
-pub fn below(path: &str, directory: &str) -> bool {
+pub(crate) fn below(path: &str, directory: &str) -> bool {
     path.strip_prefix(directory).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -20,7 +20,7 @@ const NAMES: usize = 500;
 
 /// A call in its context.
 #[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+pub(crate) struct Subject<'a> {
     pub call: &'a ToolCall,
     pub considered: &'a Evaluation,
     pub mode: Mode,
@@ -32,7 +32,7 @@ pub struct Subject<'a> {
 /// Hashes of everything that must be the same when the approval is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Bound {
+pub(crate) struct Bound {
     /// Agent, session, subagent, tool, input and directory.
     pub call: String,
     /// What was understood: effects, flows, coverage.
@@ -44,7 +44,7 @@ pub struct Bound {
 
 impl Bound {
     /// What an approval of this call is bound to; `None` if it is unknown what exactly would run.
-    pub fn of(subject: Subject<'_>) -> Option<Bound> {
+    pub(crate) fn of(subject: Subject<'_>) -> Option<Bound> {
         let facts = &subject.considered.facts;
         Some(Bound {
             call: exact_call(subject.call)?,
@@ -55,7 +55,7 @@ impl Bound {
     }
 
     /// What is not the same, in words.
-    pub fn difference(&self, now: &Bound) -> Option<String> {
+    pub(crate) fn difference(&self, now: &Bound) -> Option<String> {
         if self.call != now.call {
             return Some("it is a different call".to_owned());
         }
@@ -72,7 +72,7 @@ impl Bound {
 
 /// The name of exactly this call: agent, session, subagent, tool, input and directory. An approval covers only the session or
 /// subagent that asked, not another one that makes the same call. `None` if it is unknown what exactly would run.
-pub fn exact_call(call: &ToolCall) -> Option<String> {
+pub(crate) fn exact_call(call: &ToolCall) -> Option<String> {
     let is_known = !matches!(call.tool, Tool::Malformed { .. });
     if !is_known || call.truncated || call.cancelled {
         return None;
@@ -81,7 +81,7 @@ pub fn exact_call(call: &ToolCall) -> Option<String> {
 }
 
 /// The rules a call was judged by.
-pub fn policy(subject: Subject<'_>) -> Option<String> {
+pub(crate) fn policy(subject: Subject<'_>) -> Option<String> {
     let Loaded { config, trust, problems, .. } = subject.loaded;
     hash(&(env!("CARGO_PKG_VERSION"), &subject.considered.judgement.policy, subject.mode, config, trust, problems))
 }

@@ -11,7 +11,7 @@ use crate::memory::grants::store::Desk;
 
 /// Files that a call names or runs, does not change itself, and that changed after the question. The agent ran the call on
 /// an approval of something else.
-pub fn changed_since(desk: &Desk, decision: &str) -> Vec<String> {
+pub(crate) fn changed_since(desk: &Desk, decision: &str) -> Vec<String> {
     let Some(pending) = desk.open().into_iter().find(|pending| pending.decision == decision) else {
         return Vec::new();
     };

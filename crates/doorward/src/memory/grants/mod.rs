@@ -2,18 +2,18 @@
 //!
 //! The hook asks `hook/grant_check.rs` after a call was judged; `desk/grants/answer.rs` takes the user's answer.
 
-pub mod binding;
-pub mod drift;
-pub mod operands;
-pub mod pending;
-pub mod queue;
-pub mod repeat;
-pub mod store;
+pub(crate) mod binding;
+pub(crate) mod drift;
+pub(crate) mod operands;
+pub(crate) mod pending;
+pub(crate) mod queue;
+pub(crate) mod repeat;
+pub(crate) mod store;
 mod sweep;
 
-pub use pending::{Pending, Status};
-pub use queue::{Row, Stand, queue};
-pub use sweep::sweep;
+pub(crate) use pending::{Pending, Status};
+pub(crate) use queue::{Row, Stand, queue};
+pub(crate) use sweep::sweep;
 
 #[cfg(test)]
 mod tests;

@@ -20,7 +20,7 @@ const LINKS: usize = 16;
 /// How far a fingerprint looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Depth {
+pub(crate) enum Depth {
     /// The content of a file, the identity of a directory.
     #[default]
     Itself,
@@ -30,14 +30,14 @@ pub enum Depth {
 
 /// The fingerprint of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Print {
+pub(crate) struct Print {
     #[serde(default)]
     pub depth: Depth,
     pub print: String,
 }
 
 /// The fingerprints of some paths as they are now.
-pub fn prints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Print> {
+pub(crate) fn prints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Print> {
     let mut printer = Printer { bytes: BYTES, entries: ENTRIES, real: BTreeMap::new() };
     let one = |(path, depth): (&String, &Depth)| {
         (path.clone(), Print { depth: *depth, print: printer.print(Path::new(path), *depth, LINKS) })
@@ -46,7 +46,7 @@ pub fn prints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Print> {
 }
 
 /// The paths whose fingerprints are no longer what they were.
-pub fn changed(known: &BTreeMap<String, Print>) -> Vec<String> {
+pub(crate) fn changed(known: &BTreeMap<String, Print>) -> Vec<String> {
     let paths = known.iter().map(|(path, print)| (path.clone(), print.depth)).collect();
     let now = prints(&paths);
     known.iter().filter(|(path, print)| now.get(*path) != Some(print)).map(|(path, _)| path.clone()).collect()

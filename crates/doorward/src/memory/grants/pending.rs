@@ -12,7 +12,7 @@ use super::repeat::Shape;
 use crate::memory::grants::binding::{Bound, Subject};
 
 /// How long a call waits for an answer.
-pub const WAITS_MS: u64 = 24 * 60 * 60 * 1000;
+pub(crate) const WAITS_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Longer calls can't be shown in full, so they can't be approved here.
 const LONGEST: usize = 256 << 10;
@@ -20,7 +20,7 @@ const LONGEST: usize = 256 << 10;
 /// A call that was asked about or denied.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Pending {
+pub(crate) struct Pending {
     pub id: String,
     /// The decision in the record.
     pub decision: CallId,
@@ -81,7 +81,7 @@ impl State for Pending {
 /// The part of a pending call that matters when the same call comes again; the rest of its file is skipped. Never written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Before {
+pub(crate) struct Before {
     pub bound: Bound,
     pub asked_ms: u64,
     pub times: u32,
@@ -94,7 +94,7 @@ impl State for Before {
 }
 
 impl Before {
-    pub fn is_open(&self, now_ms: u64) -> bool {
+    pub(crate) fn is_open(&self, now_ms: u64) -> bool {
         waits(self.status, self.asked_ms, now_ms)
     }
 }
@@ -102,7 +102,7 @@ impl Before {
 /// Its state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub(crate) enum Status {
     #[default]
     Open,
     Approved,
@@ -114,7 +114,7 @@ pub enum Status {
 
 /// One file of an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Edited {
+pub(crate) struct Edited {
     pub path: String,
     pub what: String,
     pub old: String,
@@ -123,7 +123,7 @@ pub struct Edited {
 
 impl Pending {
     /// The call as the user should see it; `None` if it is too long to show in full.
-    pub fn new(subject: Subject<'_>, bound: Bound, decision: &str, key: &[u8; 16]) -> Option<Pending> {
+    pub(crate) fn new(subject: Subject<'_>, bound: Bound, decision: &str, key: &[u8; 16]) -> Option<Pending> {
         let Subject { call, considered, .. } = subject;
         let (facts, judgement) = (&considered.facts, &considered.judgement);
         let changes = edited(call, key);
@@ -159,11 +159,11 @@ impl Pending {
         })
     }
 
-    pub fn needs(&self) -> Clearance {
+    pub(crate) fn needs(&self) -> Clearance {
         self.needs.unwrap_or(Clearance::Dual)
     }
 
-    pub fn is_open(&self, now_ms: u64) -> bool {
+    pub(crate) fn is_open(&self, now_ms: u64) -> bool {
         waits(self.status, self.asked_ms, now_ms)
     }
 }
@@ -173,7 +173,7 @@ fn waits(status: Status, asked_ms: u64, now_ms: u64) -> bool {
 }
 
 /// The hardest clearance that any objection to the call needs. Confirm-all and limits object too.
-pub fn needed(judgement: &Judgement) -> Clearance {
+pub(crate) fn needed(judgement: &Judgement) -> Clearance {
     let objections = judgement.opinions.iter().filter(|opinion| opinion.verdict > Verdict::AutoApprove);
     objections.map(|opinion| opinion.cleared_by.unwrap_or(Clearance::Dual)).max().unwrap_or(Clearance::Firm)
 }
@@ -274,6 +274,6 @@ fn input(call: &ToolCall, key: &[u8; 16]) -> String {
 }
 
 /// The class of one effect.
-pub fn class(tool: &str, effect: &Effect) -> String {
+pub(crate) fn class(tool: &str, effect: &Effect) -> String {
     pattern_of(tool, std::slice::from_ref(effect))
 }

@@ -7,7 +7,7 @@ const PROMPT_MS: u64 = 15 * 60 * 1000;
 
 /// The state of a call, in display order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Stand {
+pub(crate) enum Stand {
     /// The agent waits for an answer from here, for this many more seconds.
     Waits(u64),
     /// The agent asks in its own prompt.
@@ -20,7 +20,7 @@ pub enum Stand {
 
 /// One line of the list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     pub pending: Pending,
     pub stand: Stand,
     /// The ids of older calls that look identical.
@@ -30,7 +30,7 @@ pub struct Row {
 }
 
 impl Stand {
-    pub fn of(pending: &Pending, now_ms: u64) -> Stand {
+    pub(crate) fn of(pending: &Pending, now_ms: u64) -> Stand {
         if pending.status == Status::Approved {
             return Stand::Approved;
         }
@@ -42,12 +42,12 @@ impl Stand {
     }
 
     /// The agent is blocked until someone answers.
-    pub const fn is_living(self) -> bool {
+    pub(crate) const fn is_living(self) -> bool {
         matches!(self, Stand::Waits(_) | Stand::Prompt)
     }
 
     /// In one word, for programs.
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Stand::Waits(_) => "waiting",
             Stand::Prompt => "prompt",
@@ -57,7 +57,7 @@ impl Stand {
     }
 
     /// The heading for calls like this.
-    pub const fn heading(self) -> &'static str {
+    pub(crate) const fn heading(self) -> &'static str {
         match self {
             Stand::Waits(_) => "waiting for your answer",
             Stand::Prompt => "asked in the agent's own prompt: answer there",
@@ -69,13 +69,13 @@ impl Stand {
 
 impl Row {
     /// Its id and those of the calls folded into it.
-    pub fn ids(&self) -> Vec<String> {
+    pub(crate) fn ids(&self) -> Vec<String> {
         std::iter::once(&self.pending.id).chain(&self.folded).cloned().collect()
     }
 }
 
 /// The list, from calls in latest-first order.
-pub fn queue(calls: Vec<Pending>, now_ms: u64) -> Vec<Row> {
+pub(crate) fn queue(calls: Vec<Pending>, now_ms: u64) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for pending in calls {
         let stand = Stand::of(&pending, now_ms);

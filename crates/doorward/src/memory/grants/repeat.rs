@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use super::pending::{class, needed};
 
 /// How many uses a grant has.
-pub const USES: u32 = 20;
+pub(crate) const USES: u32 = 20;
 
 /// How long it is valid.
-pub const LASTS_MS: u64 = 60 * 60 * 1000;
+pub(crate) const LASTS_MS: u64 = 60 * 60 * 1000;
 
 /// What a covered call looks like: every effect of a known class, on the same hosts and resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shape {
+pub(crate) struct Shape {
     pub classes: BTreeSet<String>,
     /// Hosts, packages, branches: whatever is not a file.
     pub targets: BTreeSet<String>,
@@ -25,7 +25,7 @@ pub struct Shape {
 
 impl Shape {
     /// The shape of a call that may be repeated: a soft question, fully understood, running nothing unseen.
-    pub fn of(facts: &Facts, judgement: &Judgement) -> Option<Shape> {
+    pub(crate) fn of(facts: &Facts, judgement: &Judgement) -> Option<Shape> {
         let is_soft = judgement.verdict == Verdict::Confirm && needed(judgement) == Clearance::Soft;
         let is_understood = matches!(facts.coverage.degree, Degree::Full | Degree::Delegated);
         let is_seen = !facts.effects.is_empty()
@@ -46,7 +46,7 @@ impl Shape {
         })
     }
 
-    pub fn covers(&self, call: &Shape) -> bool {
+    pub(crate) fn covers(&self, call: &Shape) -> bool {
         call.classes.is_subset(&self.classes) && call.targets.is_subset(&self.targets)
     }
 }
@@ -54,7 +54,7 @@ impl Shape {
 /// A grant for a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Repeat {
+pub(crate) struct Repeat {
     pub grant: String,
     pub agent: String,
     pub session: SessionId,
@@ -73,21 +73,21 @@ impl State for Repeat {
 
 impl Repeat {
     /// One agent, one session, one subagent of it or none, one pattern.
-    pub fn name(agent: &str, (session, subagent): (&str, &str), pattern: &str) -> String {
+    pub(crate) fn name(agent: &str, (session, subagent): (&str, &str), pattern: &str) -> String {
         format!("{agent}\0{session}\0{subagent}\0{pattern}")
     }
 
     /// The name of this one.
-    pub fn own_name(&self) -> String {
+    pub(crate) fn own_name(&self) -> String {
         Repeat::name(&self.agent, (&self.session, &self.subagent), &self.pattern)
     }
 
     /// It has expired, whether or not it was used up.
-    pub fn is_over(&self, now_ms: u64) -> bool {
+    pub(crate) fn is_over(&self, now_ms: u64) -> bool {
         now_ms.saturating_sub(self.stored_ms) > LASTS_MS
     }
 
-    pub fn is_current(&self, now_ms: u64) -> bool {
+    pub(crate) fn is_current(&self, now_ms: u64) -> bool {
         // A clock set back ends it too.
         now_ms >= self.stored_ms && now_ms - self.stored_ms <= LASTS_MS && self.uses < USES
     }

@@ -18,7 +18,7 @@ use crate::memory::grants::repeat::Repeat;
 use crate::memory::notices::{Pushed, Told};
 
 /// How long a grant is valid.
-pub const LASTS_MS: u64 = 10 * 60 * 1000;
+pub(crate) const LASTS_MS: u64 = 10 * 60 * 1000;
 
 /// Clocks are routinely set back by less than this.
 const CORRECTED_MS: u64 = 2_000;
@@ -31,7 +31,7 @@ const LETTERS: &[u8; 24] = b"bcdfghjkmnpqrstvwxz34679";
 
 /// The user's approval of one exact call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grant {
+pub(crate) struct Grant {
     /// Drawn at random; its name in the record.
     pub grant: String,
     /// The pending call it answers.
@@ -44,7 +44,7 @@ pub struct Grant {
 }
 
 impl Grant {
-    pub fn is_current(&self, now_ms: u64) -> bool {
+    pub(crate) fn is_current(&self, now_ms: u64) -> bool {
         // Setting the clock back ends it too, but not by the small amounts clocks are routinely corrected.
         now_ms.saturating_add(CORRECTED_MS) >= self.stored_ms && now_ms.saturating_sub(self.stored_ms) <= LASTS_MS
     }
@@ -52,7 +52,7 @@ impl Grant {
 
 /// All calls that are waiting for an answer or have one.
 #[derive(Debug)]
-pub struct Desk {
+pub(crate) struct Desk {
     pub grants: Grants,
     states: States,
     key: StateKey,
@@ -61,7 +61,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    pub fn of(places: &Places) -> Result<Desk> {
+    pub(crate) fn of(places: &Places) -> Result<Desk> {
         let state = places.state();
         let key = StateKey::load_or_create(&state.join("grants.key")).context("can't read grants")?;
         Ok(Desk {
@@ -75,7 +75,7 @@ impl Desk {
 
     /// Adds a call to be answered; returns its id, and whether it is new. The same call again keeps its id and what was typed
     /// about it.
-    pub fn put(&self, mut pending: Pending) -> Result<(String, bool)> {
+    pub(crate) fn put(&self, mut pending: Pending) -> Result<(String, bool)> {
         let seed = self.key.code("pending id", &serde_json::to_vec(&(&pending.bound, &pending.session))?);
         let (mut id, mut is_new) = (String::new(), true);
         for length in [6, 10, 20] {
@@ -102,22 +102,22 @@ impl Desk {
     }
 
     /// The call with this id.
-    pub fn pending(&self, id: &str) -> Result<Option<Pending>> {
+    pub(crate) fn pending(&self, id: &str) -> Result<Option<Pending>> {
         Ok(self.states.find(id)?)
     }
 
     /// All answerable calls whose session is not over, latest first.
-    pub fn open(&self) -> Vec<Pending> {
+    pub(crate) fn open(&self) -> Vec<Pending> {
         self.found(|pending| pending.is_open(self.now_ms) && !pending.is_left)
     }
 
     /// The same, including those of sessions that are over.
-    pub fn open_and_left(&self) -> Vec<Pending> {
+    pub(crate) fn open_and_left(&self) -> Vec<Pending> {
         self.found(|pending| pending.is_open(self.now_ms))
     }
 
     /// Approved calls that the agent has not retried yet.
-    pub fn approved(&self) -> Vec<Pending> {
+    pub(crate) fn approved(&self) -> Vec<Pending> {
         let is_good = |pending: &Pending| {
             let grant = self.grants.look::<Grant>(&pending.bound.call).ok().flatten();
             grant.is_some_and(|grant| grant.pending == pending.id && grant.is_current(self.now_ms))
@@ -133,7 +133,7 @@ impl Desk {
     }
 
     /// A session is over: its calls are no longer listed.
-    pub fn left(&self, session: &str) {
+    pub(crate) fn left(&self, session: &str) {
         for pending in self.found(|pending| pending.session == session && !pending.is_left) {
             // Anything still listed expires after a day.
             let _ = self.change(&pending.id, |pending| pending.is_left = true);
@@ -141,12 +141,12 @@ impl Desk {
     }
 
     /// Changes a pending call.
-    pub fn change<R>(&self, id: &str, change: impl FnOnce(&mut Pending) -> R) -> Result<R> {
+    pub(crate) fn change<R>(&self, id: &str, change: impl FnOnce(&mut Pending) -> R) -> Result<R> {
         Ok(self.states.update(id, change)?)
     }
 
     /// A call was answered in the agent's own prompt, or ran.
-    pub fn answered(&self, decision: &str) {
+    pub(crate) fn answered(&self, decision: &str) {
         for pending in self.states.all::<Pending>() {
             if pending.decision == decision && pending.status == Status::Open {
                 // Anything still open expires after a day.
@@ -156,24 +156,24 @@ impl Desk {
     }
 
     /// The grant of a session for a pattern.
-    pub fn repeat(&self, name: &str) -> Option<Repeat> {
+    pub(crate) fn repeat(&self, name: &str) -> Option<Repeat> {
         self.states.find(name).ok().flatten()
     }
 
-    pub fn repeats(&self) -> Vec<Repeat> {
+    pub(crate) fn repeats(&self) -> Vec<Repeat> {
         self.states.all()
     }
 
-    pub fn forget_repeat(&self, name: &str) {
+    pub(crate) fn forget_repeat(&self, name: &str) {
         self.states.forget::<Repeat>(name);
     }
 
-    pub fn store_repeat(&self, name: &str, repeat: &Repeat) -> Result<()> {
+    pub(crate) fn store_repeat(&self, name: &str, repeat: &Repeat) -> Result<()> {
         Ok(self.states.replace(name, repeat)?)
     }
 
     /// Counts one use of a session grant; `None` if it has none left, or was replaced.
-    pub fn use_repeat(&self, name: &str, grant: &str) -> Option<Repeat> {
+    pub(crate) fn use_repeat(&self, name: &str, grant: &str) -> Option<Repeat> {
         let now_ms = self.now_ms;
         let used = self.states.update(name, |repeat: &mut Repeat| {
             let is_good = repeat.grant == grant && repeat.is_current(now_ms);
@@ -186,12 +186,12 @@ impl Desk {
     }
 
     /// When the user was last notified of waiting calls.
-    pub fn told(&self) -> Result<Told> {
+    pub(crate) fn told(&self) -> Result<Told> {
         Ok(self.states.find("told").or_else(|_| self.forgotten())?.unwrap_or_default())
     }
 
     /// Changes the notification state; damaged state starts over.
-    pub fn tell<R>(&self, change: impl FnOnce(&mut Told) -> R) -> Result<R> {
+    pub(crate) fn tell<R>(&self, change: impl FnOnce(&mut Told) -> R) -> Result<R> {
         if self.states.find::<Told>("told").is_err() {
             self.states.forget::<Told>("told");
         }
@@ -199,7 +199,7 @@ impl Desk {
     }
 
     /// Which alerts were delivered; damaged state starts over, so that an alert is delivered twice rather than never.
-    pub fn pushed(&self) -> Result<Pushed> {
+    pub(crate) fn pushed(&self) -> Result<Pushed> {
         if self.states.find::<Pushed>("pushed").is_err() {
             self.states.forget::<Pushed>("pushed");
         }
@@ -207,7 +207,7 @@ impl Desk {
     }
 
     /// Changes that state.
-    pub fn push<R>(&self, change: impl FnOnce(&mut Pushed) -> R) -> Result<R> {
+    pub(crate) fn push<R>(&self, change: impl FnOnce(&mut Pushed) -> R) -> Result<R> {
         Ok(self.states.update("pushed", change)?)
     }
 
@@ -217,7 +217,7 @@ impl Desk {
     }
 
     /// When this user overrode rule blocks since a point in time.
-    pub fn hard_overrides(&self, since_ms: u64) -> Result<Vec<u64>> {
+    pub(crate) fn hard_overrides(&self, since_ms: u64) -> Result<Vec<u64>> {
         let stored = Log::open(&self.log)?.grants_stored(since_ms)?;
         let is_hard = |body: &GrantBody| matches!(body.clears.as_deref(), Some("hard" | "dual"));
         let own = user();
@@ -225,7 +225,7 @@ impl Desk {
     }
 
     /// What the record says about a grant.
-    pub fn trail(&self, grant: &str) -> Result<Trail> {
+    pub(crate) fn trail(&self, grant: &str) -> Result<Trail> {
         Ok(Log::open(&self.log)?.trail(grant)?)
     }
 

@@ -10,7 +10,7 @@ use crate::machine::user;
 use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 
 /// Removes expired grants and records that. A failure here leaves a grant that is invalid anyway.
-pub fn sweep(places: &Places) {
+pub(crate) fn sweep(places: &Places) {
     if !places.state().join("grants").exists() && !places.state().join("pending").exists() {
         return;
     }
@@ -19,7 +19,7 @@ pub fn sweep(places: &Places) {
     }
 }
 
-pub fn expire(desk: &Desk, ledger: &mut dyn Recorder) {
+pub(super) fn expire(desk: &Desk, ledger: &mut dyn Recorder) {
     let is_old = |name: &String| match desk.grants.look::<Grant>(name) {
         Ok(Some(grant)) => !grant.is_current(desk.now_ms),
         Ok(None) | Err(_) => false,

@@ -12,19 +12,19 @@ use crate::policy::trust::Trust;
 
 impl Session {
     /// What came into a project since it was trusted; `None` if nothing is stored.
-    pub fn arrivals(&self, project: &str) -> Result<Option<Arrivals>> {
+    pub(crate) fn arrivals(&self, project: &str) -> Result<Option<Arrivals>> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         Ok(states.find(project)?)
     }
 
     /// Stores what a call may bring into a project. This comes before the record, like everything a session notes.
-    pub fn note_arrivals(&self, of: (&str, u64), places: &[String], before: &[(String, String)]) -> Result<()> {
+    pub(crate) fn note_arrivals(&self, of: (&str, u64), places: &[String], before: &[(String, String)]) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         arrivals::note(states, of, places, before)
     }
 
     /// Stores the content that judged edits left in files of a trusted project, unless those came from elsewhere.
-    pub fn keep_edits(&self, places: &Places, paths: &[String]) -> Result<()> {
+    pub(crate) fn keep_edits(&self, places: &Places, paths: &[String]) -> Result<()> {
         let Some(project) = paths.first().and_then(|path| project_root(path)) else { return Ok(()) };
         let trust = Trust::load(places).map_err(|problem| anyhow!("{problem}"))?;
         let Some(pinned) = trust.projects.get(&project).filter(|pinned| pinned.head.is_some()) else { return Ok(()) };
@@ -34,13 +34,13 @@ impl Session {
     }
 
     /// Notes that nothing has come into a project that was just trusted.
-    pub fn begin_arrivals(&self, project: &str, trusted: u64) -> Result<()> {
+    pub(crate) fn begin_arrivals(&self, project: &str, trusted: u64) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         Ok(states.replace(project, &Arrivals::since(trusted))?)
     }
 
     /// Starts a call alongside the others of the session; returns the file in doubt if they conflict.
-    pub fn crosses(&self, call: Course) -> Option<String> {
+    pub(crate) fn crosses(&self, call: Course) -> Option<String> {
         let states = self.states.as_ref().ok()?;
         let id = &self.id;
         states.update(id, |state: &mut UnderWay| state.begin(call, self.now_ms)).unwrap_or_else(|_| {
@@ -51,7 +51,7 @@ impl Session {
     }
 
     /// The file in doubt if a call started now; unlike `crosses`, this notes nothing.
-    pub fn would_cross(&self, call: Course) -> Option<String> {
+    pub(crate) fn would_cross(&self, call: Course) -> Option<String> {
         match self.states.as_ref().ok()?.find::<UnderWay>(&self.id) {
             Ok(state) => state.unwrap_or_default().begin(call, self.now_ms),
             Err(_) => Some("a file of this session".to_owned()),
@@ -59,7 +59,7 @@ impl Session {
     }
 
     /// Notes a call that may start once the user has answered.
-    pub fn may_begin(&self, call: Course) {
+    pub(crate) fn may_begin(&self, call: Course) {
         if let Ok(states) = &self.states {
             // If this fails, the next call finds the state damaged and asks.
             let _ = states.update(&self.id, |state: &mut UnderWay| state.add(call, self.now_ms));
@@ -67,13 +67,13 @@ impl Session {
     }
 
     /// Background processes of earlier calls that may still run. `crosses` handles unreadable state.
-    pub fn left(&self) -> Vec<LeftRun> {
+    pub(crate) fn left(&self) -> Vec<LeftRun> {
         let found = self.states.as_ref().ok().and_then(|states| states.find::<UnderWay>(&self.id).ok().flatten());
         found.map(|state| state.left(self.now_ms)).unwrap_or_default()
     }
 
     /// Another call of the session may be running; unreadable state counts as yes.
-    pub fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         match &self.states {
             Ok(states) => match states.find::<UnderWay>(&self.id) {
                 Ok(state) => state.is_some_and(|state| state.is_busy(self.now_ms)),
@@ -84,7 +84,7 @@ impl Session {
     }
 
     /// A call the user was asked about will never run; without a name, none of the open ones.
-    pub fn withdraw(&self, id: Option<&str>) {
+    pub(crate) fn withdraw(&self, id: Option<&str>) {
         if let Ok(states) = &self.states
             && matches!(states.find::<UnderWay>(&self.id), Ok(Some(_)))
         {
@@ -97,7 +97,7 @@ impl Session {
     }
 
     /// Notes the end of a call; returns the watched files it was to change.
-    pub fn ended(&self, id: &str) -> Vec<String> {
+    pub(crate) fn ended(&self, id: &str) -> Vec<String> {
         match &self.states {
             Ok(states) if matches!(states.find::<UnderWay>(&self.id), Ok(Some(_))) => {
                 // A call that stays in flight only causes more questions, for a while.

@@ -18,7 +18,7 @@ use crate::policy::snapshot_limits::Limits;
 
 /// Keeps copies for one call.
 #[derive(Debug)]
-pub struct Keeper<'a> {
+pub(crate) struct Keeper<'a> {
     pub places: &'a Places,
     pub world: &'a DiskWorld,
     pub call: &'a ToolCall,
@@ -31,7 +31,7 @@ pub struct Keeper<'a> {
 /// What the answer says about undoing the call, if anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Note {
+pub(crate) enum Note {
     Nothing,
     /// There is something to lose, and other reasons to ask.
     Loses,
@@ -40,18 +40,18 @@ pub enum Note {
 
 /// What was copied for a call, and what the answer says about it.
 #[derive(Debug)]
-pub struct Kept {
+pub(crate) struct Kept {
     pub snapshot: Option<SnapshotTaken>,
     pub note: Note,
 }
 
 impl Kept {
-    pub fn nothing() -> Kept {
+    pub(crate) fn nothing() -> Kept {
         Kept { snapshot: None, note: Note::Nothing }
     }
 
     /// No copy, but something to say about that.
-    pub fn only(note: Note) -> Kept {
+    pub(crate) fn only(note: Note) -> Kept {
         Kept { snapshot: None, note }
     }
 
@@ -62,7 +62,7 @@ impl Kept {
 
 /// What can be done about what a call would lose.
 #[derive(Debug)]
-pub enum Loss {
+pub(crate) enum Loss {
     /// Nothing that a copy would help with.
     None,
     /// There is something to lose, and other reasons to ask.
@@ -73,7 +73,7 @@ pub enum Loss {
 
 impl Loss {
     /// What a call that is not approved would lose.
-    pub fn of(evaluation: &Evaluation, policy: &Policy) -> Loss {
+    pub(crate) fn of(evaluation: &Evaluation, policy: &Policy) -> Loss {
         match evaluation.once_copied(policy) {
             None => Loss::None,
             Some(copied) if copied.judgement.verdict != Verdict::AutoApprove => Loss::AskedAnyway,
@@ -91,13 +91,13 @@ impl Loss {
 
 impl Keeper<'_> {
     /// Copies what the call would lose. INVARIANT: the laxer judgement counts only once every byte is durable elsewhere.
-    pub fn keep_lost(&self, evaluation: &Evaluation) -> Result<Kept> {
+    pub(crate) fn keep_lost(&self, evaluation: &Evaluation) -> Result<Kept> {
         let manifest = self.keep(&evaluation.facts.subject, &plan::lost(&evaluation.facts))?;
         Ok(Kept::of(&manifest))
     }
 
     /// What the call would be with a copy if it were made now, or why no copy could be made; nothing is copied.
-    pub fn foresee(&self, considered: &Evaluation, policy: &Policy) -> Option<Result<Evaluation>> {
+    pub(crate) fn foresee(&self, considered: &Evaluation, policy: &Policy) -> Option<Result<Evaluation>> {
         if policy.mode != Mode::Auto || considered.judgement.verdict == Verdict::AutoApprove {
             return None;
         }
@@ -117,7 +117,7 @@ impl Keeper<'_> {
     }
 
     /// A person lets the call run: what it loses is copied if that is possible.
-    pub fn before_grant(&self, considered: &Evaluation) -> Kept {
+    pub(crate) fn before_grant(&self, considered: &Evaluation) -> Kept {
         let mut wanted = plan::lost(&considered.facts);
         wanted.extend(plan::edited(&considered.facts));
         let is_final = considered.facts.effects.iter().any(stays_lost);
@@ -132,7 +132,7 @@ impl Keeper<'_> {
     }
 
     /// A program edits files in place, and git would bring back only what was committed.
-    pub fn keep_edits(&self, considered: &Evaluation) -> Kept {
+    pub(crate) fn keep_edits(&self, considered: &Evaluation) -> Kept {
         let mut wanted = plan::edited(&considered.facts);
         wanted.retain(|wanted| !self.is_with_git(wanted));
         // It was approved without a copy, and still is.
@@ -203,7 +203,7 @@ fn brings_back(manifest: &Manifest) -> Note {
 }
 
 /// A call has run: how it left the paths of its snapshot is kept, so that later changes are noticed.
-pub fn ran(places: &Places, decision: &str) {
+pub(crate) fn ran(places: &Places, decision: &str) {
     if !store::may_have(places, decision) {
         return;
     }
@@ -219,7 +219,7 @@ fn note_after(places: &Places, decision: &str) -> Result<()> {
 }
 
 /// A session has ended: what nobody needs any more goes.
-pub fn ended(places: &Places, limits: impl FnOnce() -> Limits) {
+pub(crate) fn ended(places: &Places, limits: impl FnOnce() -> Limits) {
     let Ok(Some(store)) = Store::existing(places) else { return };
     // What stays is tried again after the next session.
     let _ = prune::prune(&store, limits(), &prune::needed(places), now_ms(), Run::Real);

@@ -7,7 +7,7 @@ use rustix::fs::Stat;
 use rustix::io::Errno;
 
 /// Copies everything in `from` to the empty file `to`.
-pub fn copy(from: &mut File, to: &mut File, stat: &Stat) -> io::Result<()> {
+pub(super) fn copy(from: &mut File, to: &mut File, stat: &Stat) -> io::Result<()> {
     if shares(from, to) {
         return Ok(());
     }
@@ -20,7 +20,7 @@ pub fn copy(from: &mut File, to: &mut File, stat: &Stat) -> io::Result<()> {
 }
 
 /// The file takes less space than its length says.
-pub fn is_sparse(stat: &Stat) -> bool {
+pub(super) fn is_sparse(stat: &Stat) -> bool {
     i128::from(stat.st_blocks) * 512 < i128::from(stat.st_size)
 }
 

@@ -20,7 +20,7 @@ const KEPT: usize = 64;
 /// The directories on the path to the last visited one: trees are walked directory by directory, and a deep one must not be
 /// reopened from its root each time.
 #[derive(Debug, Default)]
-pub struct Doors {
+pub(super) struct Doors {
     /// The last visited directory.
     last: PathBuf,
     /// Directories on the path to it, outermost first: the length of each one's path in `last`, and the directory itself.
@@ -32,7 +32,7 @@ pub struct Doors {
 
 impl Doors {
     /// The directory that contains a path, and its name there.
-    pub fn parent<'a>(&mut self, path: &'a Path) -> io::Result<(&OwnedFd, &'a OsStr)> {
+    pub(super) fn parent<'a>(&mut self, path: &'a Path) -> io::Result<(&OwnedFd, &'a OsStr)> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         };
@@ -40,7 +40,7 @@ impl Doors {
     }
 
     /// A directory, opened component by component from the nearest one that is open.
-    pub fn directory(&mut self, path: &Path) -> io::Result<&OwnedFd> {
+    pub(super) fn directory(&mut self, path: &Path) -> io::Result<&OwnedFd> {
         let bytes = path.as_os_str().as_bytes();
         let common = shared(self.last.as_os_str().as_bytes(), bytes);
         self.way.retain(|(length, _)| *length <= common);
@@ -84,13 +84,13 @@ impl Doors {
     }
 
     /// The metadata of the path itself.
-    pub fn look(&mut self, path: &Path) -> io::Result<Stat> {
+    pub(super) fn look(&mut self, path: &Path) -> io::Result<Stat> {
         let (parent, name) = self.parent(path)?;
         Ok(fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// Opens a file for reading, without changing its access time if possible.
-    pub fn open(&mut self, path: &Path) -> io::Result<File> {
+    pub(super) fn open(&mut self, path: &Path) -> io::Result<File> {
         let (parent, name) = self.parent(path)?;
         // Merely opening some devices has effects, so check the type first.
         if !is_plain(&fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?) {
@@ -109,7 +109,7 @@ impl Doors {
     }
 
     /// The target of a link, as written.
-    pub fn link(&mut self, path: &Path) -> io::Result<PathBuf> {
+    pub(super) fn link(&mut self, path: &Path) -> io::Result<PathBuf> {
         use std::os::unix::ffi::OsStringExt;
         let (parent, name) = self.parent(path)?;
         let target = fs::readlinkat(parent, name, Vec::new())?;
@@ -117,7 +117,7 @@ impl Doors {
     }
 
     /// Forgets open directories, which may have been moved or replaced by now.
-    pub fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         self.way.clear();
     }
 }
@@ -153,7 +153,7 @@ fn is_plain(stat: &Stat) -> bool {
 }
 
 /// The extended attributes of an open file or directory.
-pub fn attributes(file: &impl std::os::fd::AsFd) -> io::Result<BTreeMap<String, String>> {
+pub(super) fn attributes(file: &impl std::os::fd::AsFd) -> io::Result<BTreeMap<String, String>> {
     let mut names = Vec::with_capacity(1024);
     match fs::flistxattr(file, rustix::buffer::spare_capacity(&mut names)) {
         Ok(_) => {}
@@ -176,7 +176,7 @@ pub fn attributes(file: &impl std::os::fd::AsFd) -> io::Result<BTreeMap<String, 
 }
 
 /// Sets an extended attribute that [`attributes`] has read.
-pub fn set_attribute(file: &impl std::os::fd::AsFd, name: &str, value: &str) -> io::Result<()> {
+pub(super) fn set_attribute(file: &impl std::os::fd::AsFd, name: &str, value: &str) -> io::Result<()> {
     let bytes: Option<Vec<u8>> = value
         .as_bytes()
         .chunks(2)

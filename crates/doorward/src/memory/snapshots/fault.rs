@@ -4,7 +4,7 @@ use std::io;
 
 /// Called before every step that changes the disk.
 #[cfg(debug_assertions)]
-pub fn step() -> io::Result<()> {
+pub(super) fn step() -> io::Result<()> {
     use std::sync::atomic::{AtomicU32, Ordering};
     static STEPS: AtomicU32 = AtomicU32::new(0);
     let Some(wanted) = std::env::var("DOORWARD_SNAPSHOT_FAULT").ok() else { return Ok(()) };

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// One snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     pub id: String,
     /// The decision about the call it was taken for.
     pub decision: CallId,
@@ -31,7 +31,7 @@ pub struct Manifest {
 
 /// One path as it was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub(crate) struct Entry {
     pub path: Name,
     #[serde(flatten)]
     pub what: What,
@@ -40,7 +40,7 @@ pub struct Entry {
 /// What was there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
-pub enum What {
+pub(crate) enum What {
     File {
         /// The hash of its bytes.
         hash: Hash,
@@ -66,7 +66,7 @@ pub enum What {
 
 /// A file's metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct About {
+pub(crate) struct About {
     pub mode: u32,
     pub uid: u32,
     pub gid: u32,
@@ -79,7 +79,7 @@ pub struct About {
 }
 
 impl About {
-    pub fn of(stat: &Stat, attributes: BTreeMap<String, String>) -> About {
+    pub(crate) fn of(stat: &Stat, attributes: BTreeMap<String, String>) -> About {
         About {
             mode: stat.st_mode & 0o7777,
             uid: stat.st_uid,
@@ -93,7 +93,7 @@ impl About {
 
 impl Manifest {
     /// Files and links, and the bytes of the files.
-    pub fn size(&self) -> (u64, u64) {
+    pub(crate) fn size(&self) -> (u64, u64) {
         let size = |entry: &Entry| match &entry.what {
             What::File { size, .. } => (1, *size),
             What::Link { .. } => (1, 0),
@@ -103,13 +103,13 @@ impl Manifest {
     }
 
     /// What the record says about it.
-    pub fn taken(&self) -> SnapshotTaken {
+    pub(crate) fn taken(&self) -> SnapshotTaken {
         let (files, bytes) = self.size();
         SnapshotTaken { id: self.id.clone(), files, bytes }
     }
 
     /// The objects it needs besides its pack.
-    pub fn objects(&self) -> impl Iterator<Item = Hash> + '_ {
+    pub(crate) fn objects(&self) -> impl Iterator<Item = Hash> + '_ {
         self.entries.iter().filter_map(|entry| match &entry.what {
             What::File { hash, at: None, .. } => Some(*hash),
             What::File { at: Some(_), .. } | What::Link { .. } | What::Directory { .. } | What::Absent => None,
@@ -119,14 +119,14 @@ impl Manifest {
 
 /// How paths looked after the call ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct After {
+pub(crate) struct After {
     /// One for each entry of the manifest, in its order.
     pub stamps: Vec<Option<Stamp>>,
 }
 
 /// What reveals a later change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stamp {
+pub(crate) struct Stamp {
     pub mode: u32,
     pub size: i64,
     pub modified: (i64, i64),
@@ -134,7 +134,7 @@ pub struct Stamp {
 
 impl Stamp {
     /// How a path looks now; `None` if it does not exist. An unreadable path equals nothing else.
-    pub fn now(path: &Path) -> Option<Stamp> {
+    pub(crate) fn now(path: &Path) -> Option<Stamp> {
         match rustix::fs::lstat(path) {
             Ok(stat) => Some(Stamp::of(&stat)),
             Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => None,
@@ -142,7 +142,7 @@ impl Stamp {
         }
     }
 
-    pub fn of(stat: &Stat) -> Stamp {
+    pub(crate) fn of(stat: &Stat) -> Stamp {
         // A directory's size and time reflect its content, not its identity.
         let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
         let (size, modified) = if is_directory { (0, (0, 0)) } else { (stat.st_size, modified(stat)) };

@@ -6,17 +6,17 @@ mod before;
 mod copy;
 mod doors;
 mod fault;
-pub mod manifest;
+pub(crate) mod manifest;
 mod plan;
-pub mod prune;
-pub mod restore;
-pub mod store;
+pub(crate) mod prune;
+pub(crate) mod restore;
+pub(crate) mod store;
 mod take;
-pub mod undo;
+pub(crate) mod undo;
 mod undoable;
 
 #[cfg(test)]
-pub mod tests;
+pub(crate) mod tests;
 
-pub use before::{Keeper, Kept, Loss, Note, ended, ran};
-pub use undoable::undoable;
+pub(crate) use before::{Keeper, Kept, Loss, Note, ended, ran};
+pub(crate) use undoable::undoable;

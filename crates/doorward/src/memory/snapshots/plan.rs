@@ -18,7 +18,7 @@ const LOOKS: u64 = 10;
 
 /// What to copy.
 #[derive(Debug, Default)]
-pub struct Plan {
+pub(super) struct Plan {
     pub items: Vec<Item>,
     pub files: u64,
     pub bytes: u64,
@@ -31,14 +31,14 @@ pub struct Plan {
 
 /// One path to copy, as it looks now.
 #[derive(Debug)]
-pub struct Item {
+pub(super) struct Item {
     pub path: PathBuf,
     pub stat: Stat,
 }
 
 /// One path that the call changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub(super) struct Wanted {
     path: PathBuf,
     /// Count files git has as lost too: the command may discard staged changes.
     whole: bool,
@@ -51,12 +51,12 @@ pub struct Wanted {
 }
 
 /// The paths a call would lose.
-pub fn lost(facts: &Facts) -> Vec<Wanted> {
+pub(super) fn lost(facts: &Facts) -> Vec<Wanted> {
     facts.effects.iter().filter_map(|effect| Some(wanted(snapshot::lost(effect)?, effect))).collect()
 }
 
 /// The paths a call edits in place.
-pub fn edited(facts: &Facts) -> Vec<Wanted> {
+pub(super) fn edited(facts: &Facts) -> Vec<Wanted> {
     facts.effects.iter().filter_map(|effect| Some(wanted(snapshot::edited(effect)?, effect))).collect()
 }
 
@@ -73,7 +73,7 @@ fn wanted(path: &str, effect: &Effect) -> Wanted {
 
 /// A directory that must not be copied, and the source of git's knowledge about files.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'a> {
+pub(super) struct Ground<'a> {
     pub store: &'a Path,
     pub world: &'a DiskWorld,
     pub limits: Limits,
@@ -81,7 +81,7 @@ pub struct Ground<'a> {
 
 impl Plan {
     /// Everything at and below the paths that has to be copied, or why that is not possible.
-    pub fn of(wanted: &[Wanted], ground: Ground<'_>) -> Result<Plan, String> {
+    pub(super) fn of(wanted: &[Wanted], ground: Ground<'_>) -> Result<Plan, String> {
         let mut plan = Plan::default();
         let mut doors = Doors::default();
         for wanted in wanted {
@@ -222,7 +222,7 @@ struct Below<'a> {
     whole: bool,
 }
 
-pub fn kind(stat: &Stat) -> FileType {
+pub(super) fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
@@ -255,7 +255,7 @@ fn names(path: &Path, most: usize, doors: &mut Doors) -> std::io::Result<Vec<std
 }
 
 /// The path still looks as it did when the plan was made.
-pub fn is_same(then: &Stat, now: Result<Stat, std::io::Error>) -> bool {
+pub(super) fn is_same(then: &Stat, now: Result<Stat, std::io::Error>) -> bool {
     let Ok(now) = now else { return false };
     let seen = |stat: &Stat| {
         (
@@ -267,6 +267,6 @@ pub fn is_same(then: &Stat, now: Result<Stat, std::io::Error>) -> bool {
 }
 
 /// The path does not exist.
-pub fn is_absent(error: &std::io::Error) -> bool {
+pub(super) fn is_absent(error: &std::io::Error) -> bool {
     [Errno::NOENT, Errno::NOTDIR].iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }

@@ -16,7 +16,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// What was or would be removed.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Pruned {
+pub(crate) struct Pruned {
     pub snapshots: Vec<String>,
     pub objects: u64,
     pub bytes: u64,
@@ -26,13 +26,19 @@ pub struct Pruned {
 
 /// Whether anything is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Run {
+pub(crate) enum Run {
     Dry,
     Real,
 }
 
 /// Removes what exceeds the limits.
-pub fn prune(store: &Store, limits: Limits, needed: &BTreeSet<SessionId>, now_ms: u64, run: Run) -> Result<Pruned> {
+pub(crate) fn prune(
+    store: &Store,
+    limits: Limits,
+    needed: &BTreeSet<SessionId>,
+    now_ms: u64,
+    run: Run,
+) -> Result<Pruned> {
     let _lock = store.lock(Hold::Alone)?;
     let (all, unreadable) = store.all()?;
     let goes = outdated(&all, limits, needed, now_ms);
@@ -134,7 +140,7 @@ fn count(manifest: &Manifest, users: &mut HashMap<Hash, (u64, u64)>, mut change:
 }
 
 /// Sessions with a call that is waiting for an answer or approved.
-pub fn needed(places: &Places) -> BTreeSet<SessionId> {
+pub(crate) fn needed(places: &Places) -> BTreeSet<SessionId> {
     match Desk::of(places) {
         Ok(desk) => desk.open().into_iter().map(|pending| pending.session).collect(),
         Err(_) => BTreeSet::new(),

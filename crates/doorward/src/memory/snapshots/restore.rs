@@ -17,7 +17,7 @@ use super::store::{Kept, Store};
 
 /// What would happen to one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// Unchanged.
     Same,
     /// It is gone and comes back.
@@ -34,7 +34,7 @@ pub enum Fate {
 
 /// A path and what would happen to it.
 #[derive(Clone, Debug)]
-pub struct Step {
+pub(crate) struct Step {
     pub entry: Entry,
     pub fate: Fate,
     /// Something is there now.
@@ -44,7 +44,7 @@ pub struct Step {
 }
 
 /// What an undo would do, path by path.
-pub fn preview(manifests: &[(Manifest, Option<After>)]) -> Vec<Step> {
+pub(crate) fn preview(manifests: &[(Manifest, Option<After>)]) -> Vec<Step> {
     let mut doors = Doors::default();
     let merged = merged(manifests);
     merged.into_values().map(|known| step(known, &mut doors)).collect()
@@ -137,7 +137,7 @@ fn is_same(entry: &Entry, stat: &Stat, doors: &mut Doors) -> bool {
 }
 
 /// Carries out the steps. Returns what could not be restored completely.
-pub fn restore(store: &Store, steps: &[&Step]) -> Result<Vec<String>> {
+pub(crate) fn restore(store: &Store, steps: &[&Step]) -> Result<Vec<String>> {
     let mut work = Work { store, doors: Doors::default(), short: Vec::new() };
     let directory = |step: &&&Step| matches!(step.entry.what, What::Directory { .. });
     // Paths are sorted, so a directory comes before its entries.

@@ -20,18 +20,18 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// The snapshots of one user.
 #[derive(Debug)]
-pub struct Store {
+pub(crate) struct Store {
     root: PathBuf,
     sealed: SealedFiles,
 }
 
 /// Held while something is added, or alone while something is removed.
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "it is held, not used")] File);
+pub(crate) struct Lock(#[expect(dead_code, reason = "it is held, not used")] File);
 
 /// The content of one file.
 #[derive(Debug)]
-pub enum Kept {
+pub(crate) enum Kept {
     /// A large file's content, from the start of this file.
     File(File),
     Bytes(Vec<u8>),
@@ -39,18 +39,18 @@ pub enum Kept {
 
 /// Whether others may hold the lock too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hold {
+pub(crate) enum Hold {
     Shared,
     Alone,
 }
 
 /// The directory of a user's snapshots.
-pub fn root(places: &Places) -> PathBuf {
+pub(crate) fn root(places: &Places) -> PathBuf {
     places.state().join("snapshots")
 }
 
 /// Whether a snapshot may have been started for the decision; most calls have none, and nothing is opened for them.
-pub fn may_have(places: &Places, decision: &str) -> bool {
+pub(crate) fn may_have(places: &Places, decision: &str) -> bool {
     let made = root(places).join("made");
     names_of(decision).next().is_some_and(|name| {
         ["snap", "pack"].iter().any(|end| made.join(format!("{name}.{end}")).symlink_metadata().is_ok())
@@ -59,7 +59,7 @@ pub fn may_have(places: &Places, decision: &str) -> bool {
 
 impl Store {
     /// The store of a user, created if there is none.
-    pub fn of(places: &Places) -> Result<Store> {
+    pub(crate) fn of(places: &Places) -> Result<Store> {
         let root = root(places);
         for directory in [root.clone(), root.join("objects"), root.join("made"), root.join("half")] {
             DirBuilder::new().recursive(true).mode(0o700).create(&directory).with_context(|| cannot(&directory))?;
@@ -68,7 +68,7 @@ impl Store {
     }
 
     /// The store of a user, if there is one.
-    pub fn existing(places: &Places) -> Result<Option<Store>> {
+    pub(crate) fn existing(places: &Places) -> Result<Option<Store>> {
         let root = root(places);
         match root.symlink_metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -90,7 +90,7 @@ impl Store {
     }
 
     /// Waits for the lock, but not for long.
-    pub fn lock(&self, hold: Hold) -> Result<Lock> {
+    pub(crate) fn lock(&self, hold: Hold) -> Result<Lock> {
         let path = self.root.join("lock");
         let file = open_own(&path).with_context(|| cannot(&path))?;
         let operation = match hold {
@@ -101,21 +101,21 @@ impl Store {
         Ok(Lock(file))
     }
 
-    pub fn object(&self, hash: &Hash) -> PathBuf {
+    pub(crate) fn object(&self, hash: &Hash) -> PathBuf {
         self.root.join("objects").join(hash.to_string())
     }
 
-    pub fn objects(&self) -> PathBuf {
+    pub(crate) fn objects(&self) -> PathBuf {
         self.root.join("objects")
     }
 
     /// The pack with a snapshot's small files, one after another.
-    pub fn pack(&self, name: &str) -> PathBuf {
+    pub(crate) fn pack(&self, name: &str) -> PathBuf {
         self.root.join("made").join(format!("{name}.pack"))
     }
 
     /// The verified content of a file in a snapshot.
-    pub fn open(&self, name: &str, hash: &Hash, size: u64, at: Option<u64>) -> Result<Kept> {
+    pub(crate) fn open(&self, name: &str, hash: &Hash, size: u64, at: Option<u64>) -> Result<Kept> {
         let Some(at) = at else {
             let mut file = File::open(self.object(hash)).context("its copy is gone")?;
             if file.metadata()?.len() != size || Hash::of_reader(&mut file)? != *hash {
@@ -133,12 +133,12 @@ impl Store {
     }
 
     /// The directory of unfinished copies.
-    pub fn half(&self) -> PathBuf {
+    pub(crate) fn half(&self) -> PathBuf {
         self.root.join("half")
     }
 
     /// A unique name for the snapshot of a decision, reserved by an empty pack.
-    pub fn reserve(&self, decision: &str) -> Result<String> {
+    pub(crate) fn reserve(&self, decision: &str) -> Result<String> {
         for name in names_of(decision).filter(|name| !self.is_kept(name)) {
             let path = self.pack(&name);
             match File::options().write(true).create_new(true).mode(0o600).open(&path) {
@@ -151,7 +151,7 @@ impl Store {
     }
 
     /// Removes an unfinished snapshot; the next pruning finds any leftovers.
-    pub fn give_back(&self, name: &str) {
+    pub(crate) fn give_back(&self, name: &str) {
         let _ = std::fs::remove_file(self.manifest_file(name));
         // INVARIANT: no manifest is without its pack.
         if !self.is_kept(name) {
@@ -160,7 +160,7 @@ impl Store {
     }
 
     /// The newest snapshot of a decision.
-    pub fn named_for(&self, decision: &str) -> Option<String> {
+    pub(crate) fn named_for(&self, decision: &str) -> Option<String> {
         let is_known = |name: &String| self.is_kept(name) || self.pack(name).symlink_metadata().is_ok();
         names_of(decision).take_while(is_known).filter(|name| self.is_kept(name)).last()
     }
@@ -169,30 +169,30 @@ impl Store {
         self.manifest_file(name).symlink_metadata().is_ok()
     }
 
-    pub fn manifest_file(&self, name: &str) -> PathBuf {
+    pub(crate) fn manifest_file(&self, name: &str) -> PathBuf {
         self.root.join("made").join(format!("{name}.snap"))
     }
 
     /// Returns once the manifest is durable; what it names must be durable before.
-    pub fn keep(&self, manifest: &Manifest) -> Result<()> {
+    pub(crate) fn keep(&self, manifest: &Manifest) -> Result<()> {
         Ok(self.sealed.keep(&format!("{}.snap", manifest.id), manifest)?)
     }
 
-    pub fn find(&self, name: &str) -> Result<Option<Manifest>> {
+    pub(crate) fn find(&self, name: &str) -> Result<Option<Manifest>> {
         Ok(self.sealed.find(&format!("{name}.snap"))?)
     }
 
-    pub fn keep_after(&self, name: &str, after: &After) -> Result<()> {
+    pub(crate) fn keep_after(&self, name: &str, after: &After) -> Result<()> {
         Ok(self.sealed.keep(&format!("{name}.after"), after)?)
     }
 
     /// How things looked after the call ran, if known.
-    pub fn after(&self, name: &str) -> Option<After> {
+    pub(crate) fn after(&self, name: &str) -> Option<After> {
         self.sealed.find(&format!("{name}.after")).ok().flatten()
     }
 
     /// Removes a manifest; its objects stay until no manifest refers to them.
-    pub fn drop_manifest(&self, name: &str) -> Result<()> {
+    pub(crate) fn drop_manifest(&self, name: &str) -> Result<()> {
         let path = self.manifest_file(name);
         std::fs::remove_file(&path).with_context(|| cannot(&path))?;
         let _ = std::fs::remove_file(path.with_extension("after"));
@@ -201,7 +201,7 @@ impl Store {
     }
 
     /// All snapshots, newest first, and the names of unreadable ones.
-    pub fn all(&self) -> Result<(Vec<Manifest>, Vec<String>)> {
+    pub(crate) fn all(&self) -> Result<(Vec<Manifest>, Vec<String>)> {
         let (mut read, mut unreadable) = (Vec::new(), Vec::new());
         for entry in std::fs::read_dir(self.root.join("made"))? {
             let name = entry?.file_name();
@@ -218,14 +218,14 @@ impl Store {
     }
 
     /// The total size of the store.
-    pub fn weigh(&self) -> Result<u64> {
+    pub(crate) fn weigh(&self) -> Result<u64> {
         let entries = std::fs::read_dir(self.objects())?.chain(std::fs::read_dir(self.root.join("made"))?);
         let sizes = entries.map(|entry| entry?.metadata().map(|found| found.len()));
         sizes.sum::<std::io::Result<u64>>().map_err(Into::into)
     }
 
     /// Packs whose snapshot was never finished.
-    pub fn lost_packs(&self) -> Result<Vec<PathBuf>> {
+    pub(crate) fn lost_packs(&self) -> Result<Vec<PathBuf>> {
         let mut lost = Vec::new();
         for entry in std::fs::read_dir(self.root.join("made"))? {
             let path = entry?.path();
@@ -238,13 +238,13 @@ impl Store {
     }
 
     /// Fails unless this many bytes may be added.
-    pub fn has_room(&self, bytes: u64, limit: u64) -> Result<()> {
+    pub(crate) fn has_room(&self, bytes: u64, limit: u64) -> Result<()> {
         let weight = remembered(&mut self.weight_file()?).map_or_else(|| self.weigh(), Ok)?;
         fits(weight, bytes, limit)
     }
 
     /// Notes that this many bytes were added.
-    pub fn add_weight(&self, bytes: u64) -> Result<()> {
+    pub(crate) fn add_weight(&self, bytes: u64) -> Result<()> {
         let mut file = self.weight_file()?;
         match remembered(&mut file) {
             Some(known) => write_number(&mut file, known.saturating_add(bytes)),
@@ -253,7 +253,7 @@ impl Store {
     }
 
     /// Recomputes the total size.
-    pub fn set_weight(&self) -> Result<u64> {
+    pub(crate) fn set_weight(&self) -> Result<u64> {
         let mut file = self.weight_file()?;
         let weight = self.weigh()?;
         write_number(&mut file, weight)?;
@@ -269,7 +269,7 @@ impl Store {
 }
 
 /// Whether this many more bytes would fit, read-only: nothing is created or recomputed.
-pub fn would_fit(places: &Places, bytes: u64, limit: u64) -> Result<()> {
+pub(crate) fn would_fit(places: &Places, bytes: u64, limit: u64) -> Result<()> {
     let kept = std::fs::read_to_string(root(places).join("weight")).ok();
     let weight: u64 = kept.and_then(|text| text.trim().parse().ok()).unwrap_or_default();
     fits(weight, bytes, limit)

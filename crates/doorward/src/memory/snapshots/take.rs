@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 const TICK: Duration = Duration::from_millis(10);
 
 /// Copies what the plan says and stores the manifest, which gets its name here and the new entries added.
-pub fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
+pub(super) fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
     let _lock = store.lock(Hold::Shared)?;
     step()?;
     let named_for = manifest.undoes.as_deref().unwrap_or(&manifest.decision);

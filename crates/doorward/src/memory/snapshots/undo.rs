@@ -12,7 +12,7 @@ use crate::policy::snapshot_limits::Limits;
 
 /// What to undo, and how.
 #[derive(Debug)]
-pub struct Undo<'a> {
+pub(crate) struct Undo<'a> {
     pub store: &'a Store,
     pub manifests: Vec<(Manifest, Option<After>)>,
     pub limits: Limits,
@@ -22,7 +22,7 @@ pub struct Undo<'a> {
 
 /// The result.
 #[derive(Debug)]
-pub struct Undone {
+pub(crate) struct Undone {
     /// The snapshot that undoes this.
     pub id: String,
     pub paths: usize,
@@ -31,7 +31,7 @@ pub struct Undone {
 }
 
 impl<'a> Undo<'a> {
-    pub fn of(store: &'a Store, ids: &[String], limits: Limits) -> Result<Undo<'a>> {
+    pub(crate) fn of(store: &'a Store, ids: &[String], limits: Limits) -> Result<Undo<'a>> {
         let mut manifests = Vec::new();
         for id in ids {
             let Some(manifest) = store.find(id)? else { bail!("no snapshot `{id}`") };
@@ -40,12 +40,12 @@ impl<'a> Undo<'a> {
         Ok(Undo { store, manifests, limits, overwrite: false })
     }
 
-    pub fn preview(&self) -> Vec<Step> {
+    pub(crate) fn preview(&self) -> Vec<Step> {
         restore::preview(&self.manifests)
     }
 
     /// The steps that would be taken.
-    pub fn wanted<'s>(&self, steps: &'s [Step]) -> Vec<&'s Step> {
+    pub(crate) fn wanted<'s>(&self, steps: &'s [Step]) -> Vec<&'s Step> {
         let is_wanted = |step: &&Step| match step.fate {
             Fate::Returns | Fate::Changes | Fate::Goes => true,
             Fate::Newer => self.overwrite,
@@ -55,7 +55,7 @@ impl<'a> Undo<'a> {
     }
 
     /// Copies what will be overwritten, then restores what was there.
-    pub fn run(&self, steps: &[&Step]) -> Result<Undone> {
+    pub(crate) fn run(&self, steps: &[&Step]) -> Result<Undone> {
         let Some((first, _)) = self.manifests.first() else { bail!("there is nothing to undo") };
         let mut plan = Plan::default();
         let mut absent = Vec::new();
@@ -90,12 +90,12 @@ impl<'a> Undo<'a> {
 }
 
 /// How the paths of a snapshot look now.
-pub fn seen(manifest: &Manifest) -> After {
+pub(crate) fn seen(manifest: &Manifest) -> After {
     After { stamps: manifest.entries.iter().map(|entry| Stamp::now(&entry.path.0)).collect() }
 }
 
 /// The snapshots that were already undone.
-pub fn taken_back(all: &[Manifest]) -> Vec<String> {
+pub(crate) fn taken_back(all: &[Manifest]) -> Vec<String> {
     let undone = all.iter().filter_map(|manifest| manifest.undoes.as_deref());
     undone.flat_map(|ids| ids.split(' ').map(str::to_owned)).collect()
 }

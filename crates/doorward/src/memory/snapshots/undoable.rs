@@ -7,7 +7,7 @@ use super::undo::taken_back;
 use crate::machine::paths::Places;
 
 /// The paths snapshotted in a session and not restored yet; none if unknown.
-pub fn undoable(places: &Places, session: &str) -> Vec<PathBuf> {
+pub(crate) fn undoable(places: &Places, session: &str) -> Vec<PathBuf> {
     let Ok(Some(store)) = Store::existing(places) else { return Vec::new() };
     let Ok((all, _damaged)) = store.all() else { return Vec::new() };
     let back = taken_back(&all);

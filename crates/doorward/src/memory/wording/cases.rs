@@ -4,7 +4,7 @@ use doorward_engine::{Effect, Mark, Operation};
 
 /// Replaces a rule's sentence and its way out.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
+pub(super) struct Case {
     rule: &'static str,
     fits: fn(&Effect) -> bool,
     /// A verb and its objects, to follow "this".
@@ -13,26 +13,26 @@ pub struct Case {
 }
 
 /// The first case of a rule that fits the effect.
-pub fn case_of(rule: &str, effect: &Effect) -> Option<&'static Case> {
+pub(super) fn case_of(rule: &str, effect: &Effect) -> Option<&'static Case> {
     CASES.iter().find(|case| case.rule == rule && (case.fits)(effect))
 }
 
-pub const UNPACK_APART: &str = "unpack it into a new directory";
-pub const UNPACKS: &str = "unpacks an archive and may overwrite files";
+pub(super) const UNPACK_APART: &str = "unpack it into a new directory";
+pub(super) const UNPACKS: &str = "unpacks an archive and may overwrite files";
 
 /// Programs that unpack archives.
-pub fn unpacks(effect: &Effect) -> bool {
+pub(super) fn unpacks(effect: &Effect) -> bool {
     let archivers = ["tar", "bsdtar", "gtar", "unzip", "7z", "7za", "7zz", "cpio", "pax", "unrar", "unar", "ditto"];
     archivers.contains(&program(effect)) && effect.marks.has(Mark::CountUnknown)
 }
 
 /// Programs that log in to another machine.
-pub fn logs_in(effect: &Effect) -> bool {
+pub(super) fn logs_in(effect: &Effect) -> bool {
     ["ssh", "mosh", "telnet", "rlogin", "autossh"].contains(&program(effect))
 }
 
 /// Programs that show an address in a browser.
-pub fn browses(effect: &Effect) -> bool {
+pub(super) fn browses(effect: &Effect) -> bool {
     let browsers =
         ["xdg-open", "open", "sensible-browser", "x-www-browser", "firefox", "chromium", "google-chrome", "wslview"];
     browsers.contains(&program(effect))
@@ -47,7 +47,7 @@ fn command(effect: &Effect) -> &str {
 }
 
 /// The first word of that command.
-pub fn program(effect: &Effect) -> &str {
+pub(super) fn program(effect: &Effect) -> &str {
     command(effect).split(' ').next().unwrap_or_default()
 }
 

@@ -12,7 +12,7 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 
 /// What was not understood; the first gap is the one the others follow from.
-pub fn of_coverage(facts: &Facts) -> String {
+pub(super) fn of_coverage(facts: &Facts) -> String {
     let Some(first) = facts.coverage.because.first() else { return "it does not understand this call".to_owned() };
     if first.contains(UNTRUSTED) {
         return "the project isn't trusted yet".to_owned();
@@ -24,12 +24,12 @@ pub fn of_coverage(facts: &Facts) -> String {
 }
 
 /// A rule can only guess about hidden text: that it is hidden is the reason.
-pub fn is_first(facts: &Facts) -> bool {
+pub(super) fn is_first(facts: &Facts) -> bool {
     facts.coverage.because.first().is_some_and(|first| first.starts_with(SQL))
 }
 
 /// A way out if something is hidden.
-pub fn way(facts: &Facts) -> Option<&'static str> {
+pub(super) fn way(facts: &Facts) -> Option<&'static str> {
     let first = facts.coverage.because.first()?;
     let ways = [
         (RUNS_DATA, "write out the command to run"),

@@ -5,17 +5,17 @@ use super::sentence;
 use super::shorten::shortened;
 
 /// Maximum characters of a question in an agent's prompt.
-pub const PROMPT: usize = 200;
+pub(crate) const PROMPT: usize = 200;
 
 /// Maximum characters of a refusal. Claude Code cuts it at 200 too, but after its own prefix: `PreToolUse:Bash hook error: `.
-pub const REFUSAL: usize = 172;
+pub(crate) const REFUSAL: usize = 172;
 
 /// Fewer characters would say nothing.
 const LEAST: usize = 60;
 
 /// The parts of a message about one call: first what is always included, then what fits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Speech {
+pub(crate) struct Speech {
     /// What to type, if a refusal starts with that.
     pub first: Option<String>,
     pub reason: String,
@@ -27,7 +27,7 @@ pub struct Speech {
 
 impl Speech {
     /// The whole message in sentences, with at most `room` characters.
-    pub fn fitted(self, room: usize) -> String {
+    pub(crate) fn fitted(self, room: usize) -> String {
         let first = self.first.map(sentence);
         let longest = room.saturating_sub(LEAST + 1 + room_of(first.as_deref()));
         let needed = self.needed.map(|text| shortened(&sentence(text), longest));

@@ -3,15 +3,15 @@
 use doorward_engine::{Opinion, Source};
 
 /// The way out after many denials.
-pub const RESET: &str = "`doorward reset` resets the count";
+pub(super) const RESET: &str = "`doorward reset` resets the count";
 
 /// The breaker: so many earlier calls were denied that doorward pauses for the user.
-pub fn counts_denials(opinion: &Opinion) -> bool {
+pub(super) fn counts_denials(opinion: &Opinion) -> bool {
     opinion.source == Source::Limit && opinion.because.contains(" denied")
 }
 
 /// What follows "because", without the names of settings, which `--explain` shows.
-pub fn told(because: &str) -> String {
+pub(super) fn told(because: &str) -> String {
     let plain = because.rsplit_once(" (`").map_or(because, |(plain, _)| plain);
     match plain.split_once("; ") {
         Some((denied, _)) if denied.contains(" denied") => denied.to_owned(),

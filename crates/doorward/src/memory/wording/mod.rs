@@ -9,8 +9,8 @@ mod shorten;
 #[cfg(test)]
 mod tests;
 
-pub use fit::{PROMPT, REFUSAL, Speech};
-pub use problems::of_problem;
+pub(crate) use fit::{PROMPT, REFUSAL, Speech};
+pub(crate) use problems::of_problem;
 use shorten::{short_name, shortened};
 
 use cases::{Case, UNPACK_APART, UNPACKS};
@@ -35,7 +35,7 @@ const TRUST: &str = "If you trust it, run `doorward trust`";
 
 /// The parts of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Telling {
+pub(crate) struct Telling {
     /// What follows "because": no capital, no full stop.
     pub reason: String,
     /// One alternative or remedy; a sentence without its full stop.
@@ -43,7 +43,7 @@ pub struct Telling {
 }
 
 /// The decisive reason of a judgement, and a way out.
-pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
+pub(crate) fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
     let Some(opinion) = judgement.reasons().min_by_key(|opinion| rank(opinion, facts)) else {
         return Telling::default();
     };
@@ -73,7 +73,7 @@ pub fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
 }
 
 /// The call runs something of an untrusted project: trusting it is the way out.
-pub fn wants_trust(facts: &Facts) -> bool {
+pub(crate) fn wants_trust(facts: &Facts) -> bool {
     let runs_it = |effect: &Effect| effect.marks.has(Mark::UntrustedProject);
     let is_why = |because: &String| because.contains(UNTRUSTED);
     !facts.project_trusted
@@ -83,7 +83,7 @@ pub fn wants_trust(facts: &Facts) -> bool {
 
 impl Telling {
     /// The reason after these words.
-    pub fn after(&self, start: &str) -> String {
+    pub(crate) fn after(&self, start: &str) -> String {
         // "This" is said once: "blocks this because it deletes".
         match self.reason.strip_prefix("this ").filter(|_| start.contains(" this ")) {
             Some(rest) => format!("{start} it {rest}"),
@@ -297,7 +297,7 @@ fn named(target: &str, facts: &Facts) -> String {
 }
 
 /// Adds a capital letter at the start and a full stop at the end.
-pub fn sentence(text: String) -> String {
+pub(crate) fn sentence(text: String) -> String {
     let mut letters = text.chars();
     // The program's own name stays lowercase.
     let start = match letters.next() {

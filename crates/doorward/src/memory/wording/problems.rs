@@ -4,7 +4,7 @@ use super::shorten::shortened;
 use super::{REASON, Telling};
 
 /// The problem names a file and, after a semicolon, the remedy, which always gets its room.
-pub fn of_problem(problem: &str, home: Option<&str>) -> Telling {
+pub(crate) fn of_problem(problem: &str, home: Option<&str>) -> Telling {
     // Abbreviate the home directory.
     let short = home.filter(|home| home.len() > 1).map(|home| problem.replace(&format!("{home}/"), "~/"));
     let plain = without_excerpt(short.as_deref().unwrap_or(problem));

@@ -12,7 +12,7 @@ const SOME: usize = 6;
 /// The text, shortened to at most `most` characters.
 ///
 /// "…8 files" where 28 were meant is worse than no number, so a cut never falls inside one.
-pub fn shortened(text: &str, room: usize) -> String {
+pub(super) fn shortened(text: &str, room: usize) -> String {
     let mut text = text.to_owned();
     while let Some(excess) = excess(&text, room) {
         let shorter =
@@ -24,7 +24,7 @@ pub fn shortened(text: &str, room: usize) -> String {
 }
 
 /// A path, address or command without its middle, if it is longer than this.
-pub fn short_name(name: &str, room: usize) -> String {
+pub(super) fn short_name(name: &str, room: usize) -> String {
     let letters: Vec<char> = name.chars().collect();
     if letters.len() <= room {
         return name.to_owned();

@@ -25,7 +25,7 @@ const USUAL_DEFAULTS: &[&str] = &["main", "master", "trunk", "develop"];
 
 /// What is known about arrivals.
 #[derive(Debug)]
-pub enum Arrived {
+pub(crate) enum Arrived {
     Kept(Arrivals),
     /// None were stored: there is no session, or the project was trusted by an older version.
     Untold,
@@ -208,12 +208,12 @@ impl DiskWorld {
     }
 
     /// The content of project files that the call may replace, as git hashes.
-    pub fn replaced(&self) -> Vec<(String, String)> {
+    pub(crate) fn replaced(&self) -> Vec<(String, String)> {
         self.replaced.take()
     }
 
     /// The project whose arrivals are tracked, and since when.
-    pub fn arrivals_of(&self) -> Option<(&str, u64)> {
+    pub(crate) fn arrivals_of(&self) -> Option<(&str, u64)> {
         // A project trusted only by the configuration has no such time.
         let at = self.pinned().map_or(0, |pinned| pinned.at);
         self.project.as_deref().filter(|_| self.is_trusted).map(|project| (project, at))

@@ -13,7 +13,7 @@ use crate::memory::world::disk::DiskWorld;
 
 /// The first lines of files, read once for a call that changes several.
 #[derive(Debug, Default)]
-pub struct Sources {
+pub(crate) struct Sources {
     heads: RefCell<BTreeMap<String, Option<Rc<str>>>>,
     counted: Cell<usize>,
 }
@@ -21,7 +21,7 @@ pub struct Sources {
 impl Sources {
     /// The dependents of a file; `None` if the project has no index, or too many sources to read and few dependents so far. If
     /// the scan ends early, the count is what was found until then.
-    pub fn count(&self, path: &str, world: &DiskWorld) -> Option<u32> {
+    pub(crate) fn count(&self, path: &str, world: &DiskWorld) -> Option<u32> {
         self.counted.set(self.counted.get() + 1);
         if self.counted.get() > bounds::COUNTED {
             return None;

@@ -30,7 +30,7 @@ use crate::policy::trust::{Trust, mcp};
 
 /// This machine, as one call sees it.
 #[derive(Debug)]
-pub struct DiskWorld {
+pub(crate) struct DiskWorld {
     pub(super) home: String,
     cwd: String,
     pub(super) project: Option<String>,
@@ -75,20 +75,20 @@ pub struct DiskWorld {
 impl DiskWorld {
     /// The same machine with the user's own program files.
     #[must_use]
-    pub fn with_programs(mut self, own: &'static [u8]) -> DiskWorld {
+    pub(crate) fn with_programs(mut self, own: &'static [u8]) -> DiskWorld {
         self.own_programs = own;
         self
     }
 
     /// Redacts with this key instead of the installation's own, which would be created if missing.
-    pub fn with_key(self, key: [u8; 16]) -> DiskWorld {
+    pub(crate) fn with_key(self, key: [u8; 16]) -> DiskWorld {
         // A world that has already redacted something keeps its key.
         let _ = self.key.set(key);
         self
     }
 
     /// The machine around a call in `cwd`, which belongs to `project`.
-    pub fn new(places: &Places, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
+    pub(crate) fn new(places: &Places, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
         let home = places.home().to_owned();
         let (config, trust) = (&loaded.config, &loaded.trust);
         let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
@@ -131,19 +131,19 @@ impl DiskWorld {
 
     /// The machine for an agent that runs its commands in this shell.
     #[must_use]
-    pub fn with_shell(self, shell: Shell) -> DiskWorld {
+    pub(crate) fn with_shell(self, shell: Shell) -> DiskWorld {
         DiskWorld { shell, ..self }
     }
 
     /// The machine as if the current project were trusted as it is now.
     #[must_use]
-    pub fn once_trusted(self) -> DiskWorld {
+    pub(crate) fn once_trusted(self) -> DiskWorld {
         DiskWorld { is_trusted: true, trusted_at: Some(std::time::SystemTime::now()), ..self }
     }
 
     /// The machine as a session of an agent knows it.
     #[must_use]
-    pub fn in_session(self, session: Rc<Session>) -> DiskWorld {
+    pub(crate) fn in_session(self, session: Rc<Session>) -> DiskWorld {
         DiskWorld { session: Some(session), ..self }
     }
 
@@ -207,7 +207,7 @@ impl DiskWorld {
     }
 
     /// What git knows about a path, taken as a file: nothing below it is checked.
-    pub fn file_tracking(&self, path: &str) -> Tracking {
+    pub(crate) fn file_tracking(&self, path: &str) -> Tracking {
         let parent = path.rsplit_once('/').map_or("/", |(parent, _)| if parent.is_empty() { "/" } else { parent });
         match self.repository(parent) {
             Some(repository) => repository.tracking(path),
@@ -216,7 +216,7 @@ impl DiskWorld {
     }
 
     /// A build recreates everything in the directory.
-    pub fn is_rebuilt(&self, directory: &str) -> bool {
+    pub(crate) fn is_rebuilt(&self, directory: &str) -> bool {
         let parent = Path::new(directory).parent().and_then(Path::to_str);
         parent.and_then(|parent| self.repository(parent)).is_some_and(|repository| repository.is_rebuilt(directory))
     }

@@ -2,11 +2,11 @@
 
 #[cfg(test)]
 mod against_oracles;
-pub mod arrived;
-pub mod dependents;
-pub mod disk;
+pub(crate) mod arrived;
+pub(crate) mod dependents;
+pub(crate) mod disk;
 #[cfg(test)]
 mod hostile;
-pub mod program;
+pub(crate) mod program;
 #[cfg(test)]
 mod tests;

@@ -42,7 +42,7 @@ const SHARED_TOOL_CHAINS: &[&str] =
 
 /// What decides whether a program is trusted.
 #[derive(Clone, Copy, Debug)]
-pub struct Known<'a> {
+pub(crate) struct Known<'a> {
     pub cwd: &'a str,
     pub project: Option<&'a str>,
     pub home: Option<&'a str>,
@@ -59,7 +59,7 @@ pub struct Known<'a> {
 
 /// Which directories belong to the system, and what those on the search path contain, looked up once each.
 #[derive(Debug, Default)]
-pub struct SystemDirectories {
+pub(crate) struct SystemDirectories {
     known: RefCell<BTreeMap<OsString, bool>>,
     shelves: Shelves,
 }
@@ -79,7 +79,7 @@ impl SystemDirectories {
 }
 
 /// Finds and classifies a program: a name is searched for in `path`, a path is taken as it is.
-pub fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
+pub(crate) fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
     if name.contains('/') {
         return if is_program(Path::new(name)) { judged(Path::new(name), known) } else { Identity::Missing };
     }

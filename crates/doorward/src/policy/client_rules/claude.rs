@@ -11,7 +11,7 @@ use crate::machine::agent_home::directory_of;
 /// The administrator's settings for the whole machine.
 const MANAGED: &str = "/etc/claude-code/managed-settings.json";
 
-pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
+pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
     // The agent reads the settings of the directory it was started in, not those of the repository around it.
     let started = std::env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|started| started.is_absolute());
     files_from(home, project, started.as_deref())
@@ -31,7 +31,7 @@ fn files_from(home: &str, project: Option<&str>, started: Option<&Path>) -> Vec<
     found
 }
 
-pub fn parse(text: &str) -> Result<Rules, String> {
+pub(super) fn parse(text: &str) -> Result<Rules, String> {
     if text.trim().is_empty() {
         return Ok(Rules::default());
     }

@@ -9,7 +9,7 @@ use crate::machine::agent_home::directory_of;
 /// More spellings of one rule than anyone intends.
 const SPELLINGS: usize = 256;
 
-pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
+pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
     let file = |name: &'static str| move |path| RuleFile::new(name, path, Format::Codex);
     let user = directory_of(Agent::Codex, home).join("rules");
     let mut found: Vec<RuleFile> = listed(&user, "rules").into_iter().map(file("Codex, user")).collect();
@@ -20,7 +20,7 @@ pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
     found
 }
 
-pub fn parse(text: &str) -> Result<Rules, String> {
+pub(super) fn parse(text: &str) -> Result<Rules, String> {
     let mut rules = Rules::default();
     let mut reader = Reader { signs: text.chars().collect(), at: 0 };
     while let Some(name) = reader.next_call()? {

@@ -12,7 +12,7 @@ use crate::machine::agent_home::directory_of;
 /// The administrator's settings for the whole machine.
 const MANAGED: &str = "/etc/gemini-cli/settings.json";
 
-pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
+pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
     let folder = directory_of(Agent::Gemini, home);
     let settings = |name, path| RuleFile::new(name, path, Format::GeminiSettings);
     let mut found = vec![
@@ -27,7 +27,7 @@ pub fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
     found
 }
 
-pub fn settings(text: &str) -> Result<Rules, String> {
+pub(super) fn settings(text: &str) -> Result<Rules, String> {
     let has_rules = ["tools", "excludeTools", "allowedTools", "\\u"].iter().any(|word| text.contains(word));
     if !has_rules || text.trim().is_empty() {
         return Ok(Rules::default());
@@ -183,7 +183,7 @@ impl PolicyRule {
     }
 }
 
-pub fn policy(text: &str) -> Result<Rules, String> {
+pub(super) fn policy(text: &str) -> Result<Rules, String> {
     let policies: Policies = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
     let mut rules = Rules::default();
     for rule in &policies.rule {

@@ -27,7 +27,7 @@ const FILES: usize = 64;
 
 /// One of an agent's rule files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleFile {
+pub(crate) struct RuleFile {
     /// The name among the sources of the configuration.
     pub name: &'static str,
     pub path: PathBuf,
@@ -46,7 +46,7 @@ enum Format {
 
 /// What one file says, as our patterns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules {
+pub(crate) struct Rules {
     pub deny: Vec<String>,
     pub ask: Vec<String>,
     /// Hosts that may not be contacted.
@@ -58,14 +58,14 @@ pub struct Rules {
 
 /// An agent's allow rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Offer {
+pub(crate) struct Offer {
     pub theirs: String,
     /// The same as our patterns, never wider; or the reason why that is not possible.
     pub ours: Result<Vec<String>, String>,
 }
 
 /// The existing rule files of an agent: the administrator's, the user's, the project's.
-pub fn files(agent: &str, home: &str, project: Option<&str>) -> Vec<RuleFile> {
+pub(crate) fn files(agent: &str, home: &str, project: Option<&str>) -> Vec<RuleFile> {
     let mut found = match Agent::named(agent) {
         Some(Agent::Claude) => claude::files(home, project),
         Some(Agent::Codex) => codex::files(home, project),
@@ -78,7 +78,7 @@ pub fn files(agent: &str, home: &str, project: Option<&str>) -> Vec<RuleFile> {
 }
 
 /// An allow rule from a repository's file applies to the call: the agent might run it without asking.
-pub fn project_allows(agent: &str, home: &str, project: Option<&str>, facts: &Facts) -> bool {
+pub(crate) fn project_allows(agent: &str, home: &str, project: Option<&str>, facts: &Facts) -> bool {
     files(agent, home, project).iter().filter(|file| file.is_projects).any(|file| {
         let text = file.read().ok().flatten();
         let Some(Ok(rules)) = text.map(|text| file.parse(&text)) else { return true };
@@ -91,14 +91,14 @@ pub fn project_allows(agent: &str, home: &str, project: Option<&str>, facts: &Fa
 
 /// Something wrong with the rules of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub(crate) struct Fault {
     pub text: String,
     /// The whole file can't be read, and it also contains the user's hooks.
     pub is_of_settings: bool,
 }
 
 /// What is wrong with the rules of these agents, one sentence each, for `status` and `doctor`.
-pub fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<Fault> {
+pub(crate) fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<Fault> {
     let mut found = Vec::new();
     for file in agents.flat_map(|agent| files(agent, home, project)) {
         let (name, path) = (file.name, file.path.display());
@@ -122,7 +122,7 @@ pub fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Op
 }
 
 /// The user's allow rules, for `setup` to offer.
-pub fn offers(agent: &str, home: &str) -> Vec<Offer> {
+pub(crate) fn offers(agent: &str, home: &str) -> Vec<Offer> {
     let files = files(agent, home, None).into_iter().filter(|file| !file.is_projects);
     let mut found: Vec<Offer> = Vec::new();
     for file in files {
@@ -146,7 +146,7 @@ impl RuleFile {
     }
 
     /// The text; it can only tighten, so links and owners do not matter.
-    pub fn read(&self) -> Result<Option<String>, String> {
+    pub(crate) fn read(&self) -> Result<Option<String>, String> {
         if is_absent(&self.path) {
             return Ok(None);
         }
@@ -154,7 +154,7 @@ impl RuleFile {
         text.map(Some).ok_or_else(|| format!("`{}` can't be read, so its rules are unknown", self.path.display()))
     }
 
-    pub fn parse(&self, text: &str) -> Result<Rules, String> {
+    pub(crate) fn parse(&self, text: &str) -> Result<Rules, String> {
         match self.format {
             Format::Claude => claude::parse(text),
             Format::Codex => codex::parse(text),
@@ -164,7 +164,7 @@ impl RuleFile {
     }
 
     /// What the file tightens, and notes for the user.
-    pub fn tightening(&self, text: &str) -> Result<(Config, Vec<Note>), String> {
+    pub(crate) fn tightening(&self, text: &str) -> Result<(Config, Vec<Note>), String> {
         let rules = self.parse(text)?;
         let mut config = Config::default();
         config.permissions.deny = rules.deny;

@@ -3,7 +3,7 @@
 use super::{Config, stages};
 
 /// The keys in which `counts` (`said`, limited to what was accepted) differs from `said`.
-pub fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
+pub(crate) fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
     let lacks = |wanted: &[String], there: &[String]| wanted.iter().any(|entry| !there.contains(entry));
     let hosts = |config: &Config| {
         let settings = config.settings();

@@ -3,12 +3,12 @@
 mod loosened;
 mod notes;
 mod numbers;
-pub mod pi;
-pub mod profile;
-pub mod reviewer;
+pub(crate) mod pi;
+pub(crate) mod profile;
+pub(crate) mod reviewer;
 mod rights;
 mod show;
-pub mod stages;
+pub(crate) mod stages;
 
 use std::collections::BTreeMap;
 
@@ -16,21 +16,21 @@ use doorward_engine::{Mode, Pattern, Permissions, Policy, Settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use loosened::held_back;
-pub use notes::{Note, notes};
-pub use numbers::{Numbers, stricter};
-pub use profile::Profile;
-pub use reviewer::Reviewer;
-pub use rights::Rights;
-pub use show::{ConfigArguments, built_in_limits, run, source_of_limit};
-pub use stages::Stages;
+pub(crate) use loosened::held_back;
+pub(crate) use notes::{Note, notes};
+pub(crate) use numbers::{Numbers, stricter};
+pub(crate) use profile::Profile;
+pub(crate) use reviewer::Reviewer;
+pub(crate) use rights::Rights;
+pub(crate) use show::{ConfigArguments, built_in_limits, run, source_of_limit};
+pub(crate) use stages::Stages;
 
 use crate::policy::snapshot_limits::Snapshots;
 
 /// The content of `config.toml`; `check --jsonl` takes the same format as `config`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Config {
+pub(crate) struct Config {
     /// Block unlisted hosts and unknown servers, and ask about every external read.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
@@ -61,7 +61,7 @@ pub struct Config {
 /// repository can't set this.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Notify {
+pub(crate) struct Notify {
     /// Notify on the desktop, with `notify-send` or `osascript`. Default: if there is a desktop and the agent can't ask itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub desktop: Option<bool>,
@@ -74,12 +74,12 @@ pub struct Notify {
 }
 
 impl Notify {
-    pub fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.desktop.is_some() || !self.command.is_empty() || self.webhook.is_some()
     }
 
     /// A notifier is configured, even for calls the agent asks about itself.
-    pub fn is_wanted(&self) -> bool {
+    pub(crate) fn is_wanted(&self) -> bool {
         self.desktop == Some(true) || !self.command.is_empty() || self.webhook.is_some()
     }
 
@@ -98,7 +98,7 @@ impl Notify {
 /// Programs outside the system directories.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Programs {
+pub(crate) struct Programs {
     /// Toolchain directories whose programs are trusted as they were when this file was written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub directories: Vec<String>,
@@ -107,7 +107,7 @@ pub struct Programs {
 /// Projects whose recipes may run: test, build, lint and scripts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Projects {
+pub(crate) struct Projects {
     /// Project roots, absolute.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trusted: Vec<String>,
@@ -116,7 +116,7 @@ pub struct Projects {
 /// The settings for one agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Agent {
+pub(crate) struct Agent {
     /// `confirm-all` unless the user chose otherwise.
     #[schemars(with = "Option<ModeName>")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -131,7 +131,7 @@ pub struct Agent {
 
 impl Questions {
     /// The word in the configuration.
-    pub const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Questions::Client => "client",
             Questions::Queue => "queue",
@@ -143,7 +143,7 @@ impl Questions {
 /// Who answers doorward's questions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Questions {
+pub(crate) enum Questions {
     /// The agent asks in its own prompt; setup sets its mode so that it can.
     Client,
     /// The call is refused right away and waits in `doorward pending`.
@@ -154,12 +154,12 @@ pub enum Questions {
 
 impl Agent {
     /// A mode the user chose.
-    pub fn fixed(mode: Mode) -> Agent {
+    pub(crate) fn fixed(mode: Mode) -> Agent {
         Agent { mode: Some(mode), ..Agent::default() }
     }
 
     /// Rolled out in stages; if anything goes wrong with those, it is trusted with nothing.
-    pub fn rolled_out() -> Agent {
+    pub(crate) fn rolled_out() -> Agent {
         Agent { mode: Some(Mode::ConfirmAll), staged: true, ..Agent::default() }
     }
 }
@@ -188,7 +188,7 @@ enum StageName {
 /// Patterns such as `bash(git push --force*)`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Patterns {
+pub(crate) struct Patterns {
     /// Block calls that match.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
@@ -203,7 +203,7 @@ pub struct Patterns {
 /// Hosts by name; a name covers its subdomains.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Hosts {
+pub(crate) struct Hosts {
     /// Hosts that may be fetched from and sent to; without `$defaults` this replaces the built-in list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allowed: Vec<String>,
@@ -215,7 +215,7 @@ pub struct Hosts {
 /// Paths: absolute, below `~/`, or relative to the project; `*` and `**` as in a shell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Paths {
+pub(crate) struct Paths {
     /// Paths where no change is approved by layer 1 or an allow pattern.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub protected: Vec<String>,
@@ -225,14 +225,14 @@ pub struct Paths {
 }
 
 /// How long a call waits for an answer by default.
-pub const WAIT_SECONDS: u32 = 45;
+pub(crate) const WAIT_SECONDS: u32 = 45;
 
 /// Stands for the built-in entries of a list.
-pub const DEFAULTS: &str = "$defaults";
+pub(crate) const DEFAULTS: &str = "$defaults";
 
 impl Config {
     /// Reads a configuration file's text.
-    pub fn parse(text: &str) -> Result<Config, String> {
+    pub(crate) fn parse(text: &str) -> Result<Config, String> {
         let config: Config = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
         config.patterns()?;
         config.thresholds.check()?;
@@ -243,22 +243,22 @@ impl Config {
     }
 
     /// The mode the user chose for an agent.
-    pub fn mode(&self, agent: &str) -> Mode {
+    pub(crate) fn mode(&self, agent: &str) -> Mode {
         self.agents.get(agent).and_then(|agent| agent.mode).unwrap_or(Mode::ConfirmAll)
     }
 
     /// Who answers an agent's questions, if the user chose.
-    pub fn questions(&self, agent: &str) -> Option<Questions> {
+    pub(crate) fn questions(&self, agent: &str) -> Option<Questions> {
         self.agents.get(agent).and_then(|agent| agent.questions)
     }
 
     /// The agent is rolled out in stages.
-    pub fn is_staged(&self, agent: &str) -> bool {
+    pub(crate) fn is_staged(&self, agent: &str) -> bool {
         self.agents.get(agent).is_some_and(|agent| agent.staged)
     }
 
     /// The built-in policy under this configuration.
-    pub fn policy(&self, mode: Mode) -> Result<Policy, String> {
+    pub(crate) fn policy(&self, mode: Mode) -> Result<Policy, String> {
         let mut policy = Policy::built_in();
         policy.mode = mode;
         policy.strict = self.strict;
@@ -268,7 +268,7 @@ impl Config {
         Ok(policy)
     }
 
-    pub fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         let allowed = &self.hosts.allowed;
         Settings {
             allowed_hosts: own(allowed),
@@ -288,12 +288,12 @@ impl Config {
     }
 
     /// The user trusts exactly this project.
-    pub fn trusts(&self, project: &str) -> bool {
+    pub(crate) fn trusts(&self, project: &str) -> bool {
         self.projects.trusted.iter().any(|trusted| trusted.trim_end_matches('/') == project)
     }
 
     /// The JSON schema of the file, for editors and checks.
-    pub fn schema() -> serde_json::Value {
+    pub(crate) fn schema() -> serde_json::Value {
         schemars::schema_for!(Config).to_value()
     }
 

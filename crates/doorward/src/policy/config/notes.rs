@@ -6,19 +6,19 @@ use super::{Config, DEFAULTS, Numbers, Rights};
 
 /// One note: the key it is about, and the problem.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Note {
+pub(crate) struct Note {
     pub key: String,
     pub text: String,
 }
 
 impl Note {
-    pub fn new(key: impl Into<String>, text: impl Into<String>) -> Note {
+    pub(crate) fn new(key: impl Into<String>, text: impl Into<String>) -> Note {
         Note { key: key.into(), text: text.into() }
     }
 }
 
 /// All notes on one source.
-pub fn notes(config: &Config, rights: Rights) -> Vec<Note> {
+pub(crate) fn notes(config: &Config, rights: Rights) -> Vec<Note> {
     let mut notes = Vec::new();
     if rights == Rights::TightenOnly {
         notes.extend(

@@ -11,7 +11,7 @@ const FLOOR_IRREVERSIBLE: f64 = 0.95;
 /// Thresholds of layer 2 and limits; none can be set below its floor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Numbers {
+pub(crate) struct Numbers {
     /// Layer 2 asks below this confidence; at least 0.85.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
@@ -47,7 +47,7 @@ pub struct Numbers {
 /// One confidence for each operation; at least 0.85.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct ByOperation {
+pub(crate) struct ByOperation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct ByOperation {
 }
 
 impl ByOperation {
-    pub fn get(&self, operation: Operation) -> Option<f64> {
+    pub(crate) fn get(&self, operation: Operation) -> Option<f64> {
         match operation {
             Operation::Read => self.read,
             Operation::Write => self.write,
@@ -74,7 +74,7 @@ impl ByOperation {
         }
     }
 
-    pub fn set(&mut self, operation: Operation, value: Option<f64>) {
+    pub(crate) fn set(&mut self, operation: Operation, value: Option<f64>) {
         *match operation {
             Operation::Read => &mut self.read,
             Operation::Write => &mut self.write,
@@ -122,7 +122,7 @@ impl From<Thresholds> for Numbers {
 
 impl Numbers {
     /// Reads a file in the format of the built-in thresholds, where nothing may go below its floor.
-    pub fn parse(text: &str) -> Result<Numbers, String> {
+    pub(crate) fn parse(text: &str) -> Result<Numbers, String> {
         let numbers: Numbers = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
         let rows =
             [("confidence", numbers.confidence, FLOOR), ("irreversible", numbers.irreversible, FLOOR_IRREVERSIBLE)];
@@ -137,7 +137,7 @@ impl Numbers {
     }
 
     /// The limits that are set, by name; each may only be lowered.
-    pub fn limits(&self) -> [(&'static str, Option<u64>); 7] {
+    pub(crate) fn limits(&self) -> [(&'static str, Option<u64>); 7] {
         [
             ("reads_per_minute", self.reads_per_minute.map(u64::from)),
             ("read_burst", self.read_burst.map(u64::from)),
@@ -151,7 +151,7 @@ impl Numbers {
 
     /// The text of such a file.
     #[allow(dead_code, reason = "the tests read it back")]
-    pub fn print(&self) -> String {
+    pub(crate) fn print(&self) -> String {
         let confidences = [("confidence", self.confidence), ("irreversible", self.irreversible)];
         let counts = self.limits();
         let mut lines: Vec<String> = Vec::new();
@@ -177,7 +177,7 @@ impl Numbers {
     }
 
     /// These numbers where set, never beyond the floor that guards a verdict.
-    pub fn over(&self, floor: Thresholds) -> Thresholds {
+    pub(crate) fn over(&self, floor: Thresholds) -> Thresholds {
         let mut by_operation = floor.by_operation;
         for (operation, value) in Operation::ALL.iter().zip(&mut by_operation) {
             *value = self.by_operation.get(*operation).unwrap_or(*value).max(floor.confidence);
@@ -197,7 +197,7 @@ impl Numbers {
     }
 
     /// These, and the others where these are not set.
-    pub fn or(self, other: Numbers) -> Numbers {
+    pub(crate) fn or(self, other: Numbers) -> Numbers {
         Numbers {
             confidence: self.confidence.or(other.confidence),
             irreversible: self.irreversible.or(other.irreversible),
@@ -225,7 +225,7 @@ impl Numbers {
     }
 
     /// The stricter of the two, number by number; a limit that neither sets stays unset.
-    pub fn tightened_by(self, other: Numbers) -> Numbers {
+    pub(crate) fn tightened_by(self, other: Numbers) -> Numbers {
         let higher = |mine: Option<f64>, theirs: Option<f64>| match (mine, theirs) {
             (Some(mine), Some(theirs)) => Some(mine.max(theirs)),
             (mine, theirs) => mine.or(theirs),
@@ -251,7 +251,7 @@ fn lower<N: Ord>(one: Option<N>, other: Option<N>) -> Option<N> {
 }
 
 /// The stricter of two sets of thresholds, number by number.
-pub fn stricter(one: Thresholds, other: Thresholds) -> Thresholds {
+pub(crate) fn stricter(one: Thresholds, other: Thresholds) -> Thresholds {
     let mut by_operation = one.by_operation;
     by_operation.iter_mut().zip(other.by_operation).for_each(|(mine, theirs)| *mine = mine.max(theirs));
     Thresholds {

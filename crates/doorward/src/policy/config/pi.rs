@@ -20,7 +20,7 @@ const NOT_TAKEN: &[(&str, &str)] = &[
 const PROTECTING: &[&str] = &["protectedPaths", "deniedPaths"];
 
 /// Reads Pi's JSON; anything beyond permissions and paths becomes a note.
-pub fn parse(text: &str) -> Result<(Config, Vec<Note>), String> {
+pub(crate) fn parse(text: &str) -> Result<(Config, Vec<Note>), String> {
     let value = crate::machine::json::parse(text.as_bytes()).map_err(|problem| problem.to_string())?;
     let Value::Object(fields) = value else { return Err("it is not a JSON object".into()) };
     let (mut config, mut notes) = (Config::default(), Vec::new());
@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> Result<(Config, Vec<Note>), String> {
 }
 
 /// Reads the file a repository shares: its settings about judging are ignored, but what it protects is honored.
-pub fn parse_shared(text: &str) -> Result<(Config, Vec<Note>), String> {
+pub(crate) fn parse_shared(text: &str) -> Result<(Config, Vec<Note>), String> {
     let (mut config, mut notes) = parse(text)?;
     let value = crate::machine::json::parse(text.as_bytes())?;
     let said = value.get("autoMode").and_then(Value::as_object).into_iter().flatten();

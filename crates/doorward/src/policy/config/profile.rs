@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Your answers for the report. Only `retain_days` changes what doorward does. A repository can't set this.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Profile {
+pub(crate) struct Profile {
     /// What the agents are for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentType>,
@@ -24,7 +24,7 @@ pub struct Profile {
 /// What an agent is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum AgentType {
+pub(crate) enum AgentType {
     Coding,
     Research,
     Browsing,
@@ -34,7 +34,7 @@ pub enum AgentType {
 /// Whose work it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum TrustContext {
+pub(crate) enum TrustContext {
     Personal,
     Team,
     Enterprise,
@@ -43,7 +43,7 @@ pub enum TrustContext {
 /// An external rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Constraint {
+pub(crate) enum Constraint {
     Gdpr,
     Hipaa,
     PciDss,
@@ -54,7 +54,7 @@ pub enum Constraint {
 }
 
 /// A word with its meaning.
-pub trait Choice: Copy + PartialEq + 'static {
+pub(crate) trait Choice: Copy + PartialEq + 'static {
     const ALL: &'static [Self];
     fn word(self) -> &'static str;
     fn what(self) -> &'static str;
@@ -143,15 +143,15 @@ impl Choice for Constraint {
 }
 
 /// The minimum that `audit retain` always keeps.
-pub const RETAIN_DAYS: u32 = 90;
+pub(crate) const RETAIN_DAYS: u32 = 90;
 
 impl Profile {
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Profile::default()
     }
 
     /// The minimum number of days bodies are kept.
-    pub fn retain_days(&self) -> u32 {
+    pub(crate) fn retain_days(&self) -> u32 {
         self.retain_days.unwrap_or(RETAIN_DAYS).max(RETAIN_DAYS)
     }
 

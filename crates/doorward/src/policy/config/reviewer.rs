@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use super::DEFAULTS;
 
 /// Maximum time for the fast stage, in milliseconds.
-pub const FAST_MS: u32 = 1_500;
+pub(crate) const FAST_MS: u32 = 1_500;
 
 /// Maximum time for the reasoned stage, in milliseconds.
-pub const REASONED_MS: u32 = 10_000;
+pub(crate) const REASONED_MS: u32 = 10_000;
 
 /// A language model to ask when layer 2 is unsure; off unless `model` or `models` is set. A repository can't set this.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Reviewer {
+pub(crate) struct Reviewer {
     /// `provider/model`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -55,7 +55,7 @@ pub struct Reviewer {
 /// When to ask the slower stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Reasoned {
+pub(crate) enum Reasoned {
     /// In unattended sessions.
     Headless,
     Always,
@@ -65,7 +65,7 @@ pub enum Reasoned {
 /// The protocol a provider speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Messages of Anthropic.
     Anthropic,
     /// OpenAI chat completions, and compatible providers.
@@ -78,7 +78,7 @@ pub enum Kind {
 /// How to reach a provider.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Provider {
+pub(crate) struct Provider {
     /// Its protocol, if the name does not say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
@@ -110,22 +110,22 @@ pub struct Provider {
 
 impl Reviewer {
     /// A model is configured.
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.model.is_some() || !self.models.is_empty()
     }
 
     /// Says anything at all.
-    pub fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         *self != Reviewer::default()
     }
 
     /// The user has configured this model.
-    pub fn offers(&self, model: &str) -> bool {
+    pub(crate) fn offers(&self, model: &str) -> bool {
         self.model.as_deref() == Some(model) || self.models.iter().any(|offered| offered == model)
     }
 
     /// Picks one of the user's configured models; any other is ignored.
-    pub fn choose(&mut self, model: &str) {
+    pub(crate) fn choose(&mut self, model: &str) {
         if self.offers(model) {
             self.model = Some(model.to_owned());
         }
@@ -133,7 +133,7 @@ impl Reviewer {
 
     /// These choices, falling back to the others; lists are combined.
     #[must_use]
-    pub fn over(mut self, other: Reviewer) -> Reviewer {
+    pub(crate) fn over(mut self, other: Reviewer) -> Reviewer {
         self.model = self.model.or(other.model);
         self.models.extend(other.models);
         self.reasoned = self.reasoned.or(other.reasoned);
@@ -151,7 +151,7 @@ impl Reviewer {
     }
 
     /// INVARIANT: what passes here never sends a key unencrypted.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         for model in self.model.iter().chain(&self.models) {
             let is_named = model.split_once('/').is_some_and(|(provider, name)| {
                 !provider.is_empty() && !name.is_empty() && !model.contains(char::is_whitespace)
@@ -208,7 +208,7 @@ fn together(one: Vec<String>, other: Vec<String>) -> Vec<String> {
 }
 
 /// A list with `$defaults` expanded; an empty list means all built-in entries.
-pub fn spliced(list: &[String], built_in: &[String]) -> Vec<String> {
+pub(crate) fn spliced(list: &[String], built_in: &[String]) -> Vec<String> {
     if list.is_empty() {
         return built_in.to_vec();
     }

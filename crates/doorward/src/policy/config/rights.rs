@@ -9,7 +9,7 @@ use crate::policy::snapshot_limits::Snapshots;
 
 /// What a source may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rights {
+pub(crate) enum Rights {
     /// Written by the owner of the machine or the account.
     Full,
     /// Anyone may have written it.
@@ -19,7 +19,7 @@ pub enum Rights {
 impl Config {
     /// Adds the administrator's settings, which take precedence over the user's.
     #[must_use]
-    pub fn overruled_by(mut self, managed: Config) -> Config {
+    pub(crate) fn overruled_by(mut self, managed: Config) -> Config {
         for (agent, choice) in &managed.agents {
             if choice.mode.is_some() {
                 self.agents.insert(agent.clone(), choice.clone());
@@ -44,7 +44,7 @@ impl Config {
 
     /// What this configuration makes stricter: its allow lists and modes are dropped.
     #[must_use]
-    pub fn tightening_only(mut self) -> Config {
+    pub(crate) fn tightening_only(mut self) -> Config {
         self.agents.clear();
         self.wait_seconds = None;
         self.permissions.allow.clear();
@@ -61,7 +61,7 @@ impl Config {
     }
 
     /// The keys of this configuration that a tighten-only source can't set.
-    pub fn loosening_keys(&self) -> Vec<&'static str> {
+    pub(crate) fn loosening_keys(&self) -> Vec<&'static str> {
         let lists = [
             ("agents", self.agents.is_empty()),
             ("wait_seconds", self.wait_seconds.is_none()),
@@ -80,7 +80,7 @@ impl Config {
 
     /// Adds another configuration that may only tighten this one.
     #[must_use]
-    pub fn tightened_by(mut self, other: Config) -> Config {
+    pub(crate) fn tightened_by(mut self, other: Config) -> Config {
         let other = other.tightening_only();
         self.strict |= other.strict;
         self.permissions.deny.extend(other.permissions.deny);
@@ -95,7 +95,7 @@ impl Config {
 
     /// This configuration without anything laxer than the other.
     #[must_use]
-    pub fn no_laxer_than(mut self, held: &Config) -> Config {
+    pub(crate) fn no_laxer_than(mut self, held: &Config) -> Config {
         let names: BTreeSet<String> = self.agents.keys().chain(held.agents.keys()).cloned().collect();
         let both = |agent: &String| Agent {
             mode: Some(stricter(self.mode(agent), held.mode(agent))),
@@ -127,7 +127,7 @@ impl Config {
 
     /// Adds the choices of another file of the same user.
     #[must_use]
-    pub fn joined_with(mut self, other: Config) -> Config {
+    pub(crate) fn joined_with(mut self, other: Config) -> Config {
         self.permissions.allow.extend(other.permissions.allow.iter().cloned());
         self.hosts.allowed = spliced(&self.hosts.allowed, &other.hosts.allowed);
         self.projects.trusted.extend(other.projects.trusted.iter().cloned());

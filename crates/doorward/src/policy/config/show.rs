@@ -15,7 +15,7 @@ use crate::policy::load::{self, Loaded};
 
 /// What to show.
 #[derive(Debug, Args)]
-pub struct ConfigArguments {
+pub(crate) struct ConfigArguments {
     /// The agent whose mode and files to use
     #[arg(long, default_value = "claude", value_name = "NAME")]
     pub agent: String,
@@ -39,7 +39,7 @@ struct Entry {
 }
 
 /// Prints the effective configuration; fails if some of it can't be trusted.
-pub fn run(arguments: &ConfigArguments) -> Result<ExitCode> {
+pub(crate) fn run(arguments: &ConfigArguments) -> Result<ExitCode> {
     let mut out = anstream::stdout().lock();
     if arguments.schema {
         writeln!(out, "{}", serde_json::to_string_pretty(&Config::schema())?)?;
@@ -127,7 +127,7 @@ fn entries(loaded: &Loaded, agent: &str) -> Vec<Entry> {
 }
 
 /// Where an effective limit comes from: the sources that say exactly this, or the built-in value.
-pub fn source_of_limit(loaded: &Loaded, key: &str, counts: &doorward_engine::Thresholds) -> String {
+pub(crate) fn source_of_limit(loaded: &Loaded, key: &str, counts: &doorward_engine::Thresholds) -> String {
     let of =
         |numbers: &Numbers| numbers.limits().into_iter().find(|(name, _)| *name == key).and_then(|(_, value)| value);
     let counts = of(&Numbers::from(*counts));
@@ -137,7 +137,7 @@ pub fn source_of_limit(loaded: &Loaded, key: &str, counts: &doorward_engine::Thr
 }
 
 /// Every limit with its built-in value, and what happens beyond it.
-pub fn built_in_limits() -> Vec<(&'static str, u64, String)> {
+pub(crate) fn built_in_limits() -> Vec<(&'static str, u64, String)> {
     let usual = doorward_engine::Thresholds::default();
     let what = |name: &str| match name {
         "reads_per_minute" => "more reads per minute ask".to_owned(),

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use doorward_engine::{Clearance, Policy, Rule, Stage, Verdict, knowledge};
 
 /// The stages of rules, by name.
-pub type Stages = BTreeMap<String, Stage>;
+pub(crate) type Stages = BTreeMap<String, Stage>;
 
 /// A rule against irreparable damage is always active, and so is one about what a session has read: no configuration
 /// retires it.
-pub fn is_fixed(rule: &Rule) -> bool {
+pub(crate) fn is_fixed(rule: &Rule) -> bool {
     let is_soft = rule.clears == Some(Clearance::Soft);
     match rule.verdict {
         Verdict::Block => rule.clears == Some(Clearance::Dual) || !rule.when.taint.is_empty(),
@@ -19,7 +19,7 @@ pub fn is_fixed(rule: &Rule) -> bool {
 }
 
 /// The reason, in words.
-pub fn why_fixed(rule: &Rule) -> &'static str {
+pub(crate) fn why_fixed(rule: &Rule) -> &'static str {
     match rule.when.taint.is_empty() {
         true => "it prevents irreparable damage",
         false => "it keeps what the session has read on this machine",
@@ -36,7 +36,7 @@ fn counted(rule: &Rule, stage: Stage) -> Stage {
 }
 
 /// Applies the stages.
-pub fn apply(stages: &Stages, policy: &mut Policy) {
+pub(crate) fn apply(stages: &Stages, policy: &mut Policy) {
     if stages.is_empty() {
         return;
     }
@@ -48,12 +48,12 @@ pub fn apply(stages: &Stages, policy: &mut Policy) {
 }
 
 /// The stages stricter than the built-in ones.
-pub fn tightening_only(stages: Stages) -> Stages {
+pub(crate) fn tightening_only(stages: Stages) -> Stages {
     no_laxer_than(stages, &Stages::new())
 }
 
 /// The stricter stage of each rule; where neither is, the first.
-pub fn no_laxer_than(mut stages: Stages, held: &Stages) -> Stages {
+pub(crate) fn no_laxer_than(mut stages: Stages, held: &Stages) -> Stages {
     if stages.is_empty() && held.is_empty() {
         return stages;
     }
@@ -77,7 +77,7 @@ pub fn no_laxer_than(mut stages: Stages, held: &Stages) -> Stages {
 }
 
 /// The stages with those of another file where these are stricter.
-pub fn stricter(mut stages: Stages, other: &Stages) -> Stages {
+pub(crate) fn stricter(mut stages: Stages, other: &Stages) -> Stages {
     if other.is_empty() {
         return stages;
     }
@@ -93,17 +93,17 @@ pub fn stricter(mut stages: Stages, other: &Stages) -> Stages {
 }
 
 /// Whether a stage is laxer than the built-in one.
-pub fn loosens(stages: &Stages) -> bool {
+pub(crate) fn loosens(stages: &Stages) -> bool {
     tightening_only(stages.clone()).len() < known(stages).len()
 }
 
 /// The rules whose effective stage differs between the two.
-pub fn differ(said: &Stages, counts: &Stages) -> bool {
+pub(crate) fn differ(said: &Stages, counts: &Stages) -> bool {
     known(said) != known(counts)
 }
 
 /// What is wrong with an entry, in words.
-pub fn remark(name: &str, stage: Stage) -> Option<&'static str> {
+pub(crate) fn remark(name: &str, stage: Stage) -> Option<&'static str> {
     match built_in().iter().find(|rule| rule.id == name) {
         None => Some("is not a built-in rule; set the stage of your own rules in their files"),
         Some(rule) if is_fixed(rule) && stage != Stage::Active => Some(if rule.when.taint.is_empty() {

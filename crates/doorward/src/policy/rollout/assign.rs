@@ -8,19 +8,19 @@ use super::stage::Stage;
 use super::state::{Rollout, Subject};
 
 /// The keys of a decision's versions that say which side its session was on.
-pub const STAGE: &str = "stage";
-pub const THRESHOLDS: &str = "thresholds";
+pub(crate) const STAGE: &str = "stage";
+pub(crate) const THRESHOLDS: &str = "thresholds";
 
-pub fn rule_key(id: &str) -> String {
+pub(crate) fn rule_key(id: &str) -> String {
     format!("rule {id}")
 }
 
 /// The prefix of the user's own rule names.
-pub const OWN: &str = doorward_engine::OWN_RULES;
+pub(crate) const OWN: &str = doorward_engine::OWN_RULES;
 
 /// What one session gets.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Assigned {
+pub(crate) struct Assigned {
     /// The mode, if the agent is rolled out in stages.
     pub mode: Option<Mode>,
     /// The user's rules that are only in shadow.
@@ -33,7 +33,12 @@ pub struct Assigned {
 
 impl Assigned {
     /// What an agent's session gets; `began_ms` is `None` for one that starts now.
-    pub fn of(rollout: &Rollout, (agent, is_staged): (&str, bool), session: &str, began_ms: Option<u64>) -> Assigned {
+    pub(crate) fn of(
+        rollout: &Rollout,
+        (agent, is_staged): (&str, bool),
+        session: &str,
+        began_ms: Option<u64>,
+    ) -> Assigned {
         let mut assigned = Assigned::default();
         if is_staged {
             let placed = rollout.place(&Subject::Agent(agent.to_owned()), session, began_ms);
@@ -65,7 +70,7 @@ impl Assigned {
     }
 
     /// Changes the policy for the session: shadow rules have no effect, and thresholds on trial replace the current ones.
-    pub fn change(&self, policy: &mut Policy) {
+    pub(crate) fn change(&self, policy: &mut Policy) {
         for rule in &mut policy.rules {
             // INVARIANT: built-in rules are active, whatever the file says.
             let is_own = rule.id.starts_with(OWN);

@@ -1,11 +1,11 @@
 //! Rolling out agents, rules and thresholds in stages: what a stage is, its state on disk, and what a session gets.
 
-pub mod assign;
-pub mod set;
-pub mod stage;
-pub mod state;
-pub mod trial;
+pub(crate) mod assign;
+pub(crate) mod set;
+pub(crate) mod stage;
+pub(crate) mod state;
+pub(crate) mod trial;
 
-pub use assign::Assigned;
-pub use stage::{Share, Stage};
-pub use state::Rollout;
+pub(crate) use assign::Assigned;
+pub(crate) use stage::{Share, Stage};
+pub(crate) use state::Rollout;

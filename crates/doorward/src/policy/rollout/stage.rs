@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// How far a rollout has come. Each stage gives more freedom than the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stage {
+pub(crate) enum Stage {
     /// Every call is asked about; also the meaning of a missing stage
     #[default]
     ConfirmAll,
@@ -23,9 +23,9 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in order.
-    pub const ALL: [Stage; 4] = [Stage::ConfirmAll, Stage::Shadow, Stage::Canary, Stage::Auto];
+    pub(crate) const ALL: [Stage; 4] = [Stage::ConfirmAll, Stage::Shadow, Stage::Canary, Stage::Auto];
 
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Stage::ConfirmAll => "confirm-all",
             Stage::Shadow => "shadow",
@@ -34,12 +34,12 @@ impl Stage {
         }
     }
 
-    pub fn next(self) -> Option<Stage> {
+    pub(crate) fn next(self) -> Option<Stage> {
         Stage::ALL.into_iter().find(|stage| *stage > self)
     }
 
     /// The mode of a session outside the share of a canary is that of the stage before it, so a canary has none of its own.
-    pub const fn mode(self) -> Option<Mode> {
+    pub(crate) const fn mode(self) -> Option<Mode> {
         match self {
             Stage::ConfirmAll => Some(Mode::ConfirmAll),
             Stage::Shadow => Some(Mode::Shadow),
@@ -57,19 +57,19 @@ impl fmt::Display for Stage {
 
 /// The share of sessions in a canary, in whole percent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Share(u8);
+pub(crate) struct Share(u8);
 
 impl Share {
-    pub fn new(percent: u8) -> Option<Share> {
+    pub(crate) fn new(percent: u8) -> Option<Share> {
         (1..=99).contains(&percent).then_some(Share(percent))
     }
 
     /// Whether a number spread evenly over `u64` is within the share.
-    pub const fn covers(self, drawn: u64) -> bool {
+    pub(crate) const fn covers(self, drawn: u64) -> bool {
         (drawn as u128 * 100) >> 64 < self.0 as u128
     }
 
-    pub const fn percent(self) -> u8 {
+    pub(crate) const fn percent(self) -> u8 {
         self.0
     }
 }
@@ -99,7 +99,7 @@ impl fmt::Display for Share {
 /// One step of a rollout.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Step {
+pub(crate) struct Step {
     pub stage: Stage,
     pub share: Share,
     pub since_ms: u64,
@@ -112,7 +112,7 @@ pub struct Step {
 /// What happened to one agent, rule or set so far, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Track {
+pub(crate) struct Track {
     steps: Vec<Step>,
 }
 
@@ -120,40 +120,40 @@ pub struct Track {
 const STEPS: usize = 12;
 
 impl Track {
-    pub fn starting(step: Step) -> Track {
+    pub(crate) fn starting(step: Step) -> Track {
         Track { steps: vec![step] }
     }
 
-    pub fn push(&mut self, step: Step) {
+    pub(crate) fn push(&mut self, step: Step) {
         self.steps.push(step);
         let surplus = self.steps.len().saturating_sub(STEPS);
         self.steps.drain(..surplus);
     }
 
     /// The log entry of the current step.
-    pub fn recorded(&mut self, record: u64) {
+    pub(crate) fn recorded(&mut self, record: u64) {
         if let Some(step) = self.steps.last_mut() {
             step.record = record;
         }
     }
 
     /// The current step.
-    pub fn now(&self) -> Step {
+    pub(crate) fn now(&self) -> Step {
         self.steps.last().cloned().unwrap_or_default()
     }
 
-    pub fn steps(&self) -> &[Step] {
+    pub(crate) fn steps(&self) -> &[Step] {
         &self.steps
     }
 
     /// The last stage it was in below the current one; the strictest if there was none.
-    pub fn before(&self) -> Stage {
+    pub(crate) fn before(&self) -> Stage {
         self.below(self.steps.len().saturating_sub(1))
     }
 
     /// The stage that applies to a session: the one current when it started, unless it was rolled back since. A session older
     /// than the rollout gets nothing from it.
-    pub fn for_session(&self, began_ms: Option<u64>) -> Counting {
+    pub(crate) fn for_session(&self, began_ms: Option<u64>) -> Counting {
         let rolled_back = self.steps.iter().rposition(|step| step.is_rollback);
         let began = match began_ms {
             None => self.steps.len().checked_sub(1),
@@ -177,7 +177,7 @@ impl Track {
 
 /// What applies to one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counting {
+pub(crate) struct Counting {
     pub stage: Stage,
     pub share: Share,
     /// What a session outside the canary's share gets.

@@ -14,7 +14,7 @@ use crate::machine::paths::Places;
 /// All rollouts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Rollout {
+pub(crate) struct Rollout {
     /// Drawn at random once; without it no one can predict which sessions a share covers.
     salt: String,
     pub agents: BTreeMap<String, Track>,
@@ -30,7 +30,7 @@ impl State for Rollout {
 
 /// A set of thresholds on trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Trial {
+pub(crate) struct Trial {
     /// Its display name.
     pub name: String,
     pub numbers: Numbers,
@@ -45,7 +45,7 @@ pub struct Trial {
 /// The numbers of a set, stored here so that nothing else has to be read or trusted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Numbers {
+pub(crate) struct Numbers {
     confidence: f64,
     irreversible: f64,
     by_operation: Vec<f64>,
@@ -83,7 +83,7 @@ impl From<Thresholds> for Numbers {
 
 impl Numbers {
     /// The set, never below the built-in floors.
-    pub fn set(&self) -> Thresholds {
+    pub(crate) fn set(&self) -> Thresholds {
         let floor = Thresholds::default();
         let mut by_operation = floor.by_operation;
         for (number, mine) in by_operation.iter_mut().zip(&self.by_operation) {
@@ -104,7 +104,7 @@ impl Numbers {
     }
 
     /// Some number approves more than that of the other set.
-    pub fn is_laxer_than(&self, other: &Thresholds) -> bool {
+    pub(crate) fn is_laxer_than(&self, other: &Thresholds) -> bool {
         let mine = self.set();
         let kinds =
             |set: &Thresholds| Operation::ALL.iter().map(|of| set.wanted(Some(*of), false)).collect::<Vec<f64>>();
@@ -123,7 +123,7 @@ impl Numbers {
 
 impl Trial {
     /// A short name for exactly these numbers.
-    pub fn fingerprint(&self) -> String {
+    pub(crate) fn fingerprint(&self) -> String {
         let text = serde_json::to_vec(&self.numbers).unwrap_or_default();
         Hash::of(&text).to_string().chars().take(8).collect()
     }
@@ -131,7 +131,7 @@ impl Trial {
 
 /// What is rolled out.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Subject {
+pub(crate) enum Subject {
     Agent(String),
     Rule(String),
     Thresholds,
@@ -139,7 +139,7 @@ pub enum Subject {
 
 impl Subject {
     /// The text shown and recorded.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         match self {
             Subject::Agent(name) => format!("agent `{name}`"),
             Subject::Rule(id) => format!("rule `{id}`"),
@@ -162,7 +162,7 @@ const OF: &str = "user";
 
 impl Rollout {
     /// The rollouts; `None` if there never were any. Untrustworthy state is an error that says what to do.
-    pub fn load(places: &Places) -> Result<Option<Rollout>, String> {
+    pub(crate) fn load(places: &Places) -> Result<Option<Rollout>, String> {
         if !directory(places).exists() {
             return Ok(None);
         }
@@ -176,7 +176,7 @@ impl Rollout {
     }
 
     /// Changes the rollouts, locked against other processes.
-    pub fn update<R>(places: &Places, change: impl FnOnce(&mut Rollout) -> R) -> Result<R, String> {
+    pub(crate) fn update<R>(places: &Places, change: impl FnOnce(&mut Rollout) -> R) -> Result<R, String> {
         let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
         let states = States::at(&directory(places), key);
         let salted = |rollout: &mut Rollout| {
@@ -190,7 +190,7 @@ impl Rollout {
     }
 
     /// Discards untrustworthy state, so that the user can start over.
-    pub fn forget(places: &Places) -> std::io::Result<()> {
+    pub(crate) fn forget(places: &Places) -> std::io::Result<()> {
         let gone = |removed: std::io::Result<()>| match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => Ok(()),
@@ -198,7 +198,7 @@ impl Rollout {
         gone(std::fs::remove_dir_all(directory(places))).and_then(|()| gone(std::fs::remove_file(key_file(places))))
     }
 
-    pub fn track(&self, subject: &Subject) -> Option<&Track> {
+    pub(crate) fn track(&self, subject: &Subject) -> Option<&Track> {
         match subject {
             Subject::Agent(name) => self.agents.get(name),
             Subject::Rule(id) => self.rules.get(id),
@@ -206,7 +206,7 @@ impl Rollout {
         }
     }
 
-    pub fn track_mut(&mut self, subject: &Subject) -> Option<&mut Track> {
+    pub(crate) fn track_mut(&mut self, subject: &Subject) -> Option<&mut Track> {
         match subject {
             Subject::Agent(name) => self.agents.get_mut(name),
             Subject::Rule(id) => self.rules.get_mut(id),
@@ -214,14 +214,14 @@ impl Rollout {
         }
     }
 
-    pub fn subjects(&self) -> Vec<Subject> {
+    pub(crate) fn subjects(&self) -> Vec<Subject> {
         let agents = self.agents.keys().cloned().map(Subject::Agent);
         let rules = self.rules.keys().cloned().map(Subject::Rule);
         agents.chain(rules).chain(self.trial.iter().map(|_| Subject::Thresholds)).collect()
     }
 
     /// The stage of a session for each subject: always the same, and spread evenly over sessions.
-    pub fn place(&self, subject: &Subject, session: &str, began_ms: Option<u64>) -> Option<Placed> {
+    pub(crate) fn place(&self, subject: &Subject, session: &str, began_ms: Option<u64>) -> Option<Placed> {
         let Counting { stage, share, before } = self.track(subject)?.for_session(began_ms);
         // A session without a name can't be told apart, so no share covers it.
         let is_inside = !session.is_empty() && share.covers(self.drawn(subject, session));
@@ -241,7 +241,7 @@ impl Rollout {
 
 /// A session's place in a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub(crate) struct Placed {
     pub stage: Stage,
     /// The stage that the session is treated by.
     pub counts: Stage,
@@ -251,7 +251,7 @@ pub struct Placed {
 
 impl Placed {
     /// As the record says it.
-    pub fn word(&self) -> String {
+    pub(crate) fn word(&self) -> String {
         match (self.stage, self.is_inside) {
             (Stage::Canary, true) => "canary:in".to_owned(),
             (Stage::Canary, false) => format!("canary:out:{}", self.counts),

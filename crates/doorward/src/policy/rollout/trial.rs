@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// When a trial ends. Stored with the trial, so that it can't change while it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Stopping {
+pub(crate) struct Stopping {
     /// Maximum probability of finding a difference where there is none.
     pub alpha: f64,
     /// Maximum probability of missing a difference that matters.
@@ -32,7 +32,7 @@ impl Default for Stopping {
 
 /// Which set a session is judged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Arm {
+pub(crate) enum Arm {
     /// The current thresholds.
     A,
     /// Those on trial.
@@ -42,7 +42,7 @@ pub enum Arm {
 /// What the stopping rule says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum TrialResult {
+pub(crate) enum TrialResult {
     /// More sessions are needed.
     Open,
     /// The set on trial asks less.
@@ -56,7 +56,7 @@ pub enum TrialResult {
 }
 
 impl TrialResult {
-    pub const fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             TrialResult::Open => "open",
             TrialResult::Better => "better",
@@ -66,7 +66,7 @@ impl TrialResult {
         }
     }
 
-    pub const fn what(self) -> &'static str {
+    pub(crate) const fn what(self) -> &'static str {
         match self {
             TrialResult::Open => "more sessions are needed",
             TrialResult::Better => "the set on trial asks less, and no more was regretted",
@@ -79,7 +79,7 @@ impl TrialResult {
 
 /// The state of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Standing {
+pub(crate) struct Standing {
     pub verdict: TrialResult,
     /// Pairs that the set on trial won and lost.
     pub won: u32,
@@ -93,12 +93,12 @@ pub struct Standing {
 impl Stopping {
     /// The evidence that ends the trial. Ville's inequality bounds the chance that it is ever reached by accident by half of
     /// alpha, for each of the two directions.
-    pub fn bound(&self) -> f64 {
+    pub(crate) fn bound(&self) -> f64 {
         (2.0 / self.alpha).ln()
     }
 
     /// The rule in words.
-    pub fn stated(&self) -> String {
+    pub(crate) fn stated(&self) -> String {
         format!(
             "the first {} calls of a session count; sessions are paired in the order they complete; the set that asked less \
              wins the pair; after every pair, Wald's test of 1/2 against {} in both directions, false alarm at most {}, a real \
@@ -108,7 +108,7 @@ impl Stopping {
     }
 
     /// Goes through pairs: calls asked about in the session under A, and in that under B.
-    pub fn follow(&self, pairs: impl IntoIterator<Item = (u32, u32)>) -> Standing {
+    pub(crate) fn follow(&self, pairs: impl IntoIterator<Item = (u32, u32)>) -> Standing {
         let (gain, loss) = ((2.0 * self.effect).ln(), (2.0 * (1.0 - self.effect)).ln());
         let mut at = Standing { verdict: TrialResult::Open, won: 0, lost: 0, alike: 0, better: 0.0, worse: 0.0 };
         for (a, b) in pairs {
@@ -147,7 +147,7 @@ impl Stopping {
 
 /// Pairs sessions as they complete.
 #[derive(Debug)]
-pub struct Pairing {
+pub(crate) struct Pairing {
     calls: u32,
     /// Calls so far, and how many were asked about.
     sessions: BTreeMap<String, (u32, u32)>,
@@ -156,12 +156,12 @@ pub struct Pairing {
 }
 
 impl Pairing {
-    pub fn new(stopping: &Stopping) -> Pairing {
+    pub(crate) fn new(stopping: &Stopping) -> Pairing {
         Pairing { calls: stopping.calls, sessions: BTreeMap::new(), waiting: Default::default(), pairs: Vec::new() }
     }
 
     /// The next call of a session.
-    pub fn see(&mut self, session: &str, arm: Arm, is_asked: bool) {
+    pub(crate) fn see(&mut self, session: &str, arm: Arm, is_asked: bool) {
         let (calls, asked) = self.sessions.entry(session.to_owned()).or_default();
         if *calls >= self.calls {
             return;
@@ -174,7 +174,7 @@ impl Pairing {
         }
     }
 
-    pub fn pairs(&self) -> &[(u32, u32)] {
+    pub(crate) fn pairs(&self) -> &[(u32, u32)] {
         &self.pairs
     }
 

@@ -12,7 +12,7 @@ use super::pin::{PinnedFile, Sameness};
 use crate::machine::paths::Places;
 
 /// Directories below the home where toolchains put their programs.
-pub const TOOL_CHAINS: &[&str] = &[
+pub(crate) const TOOL_CHAINS: &[&str] = &[
     ".cargo/bin",
     ".rustup/toolchains",
     ".nvm/versions",
@@ -60,24 +60,24 @@ impl State for Listed {
 
 /// The list on disk.
 #[derive(Clone, Debug)]
-pub struct Inventory {
+pub(crate) struct Inventory {
     directory: PathBuf,
     key: PathBuf,
 }
 
 impl Inventory {
-    pub fn of(places: &Places) -> Inventory {
+    pub(crate) fn of(places: &Places) -> Inventory {
         Inventory { directory: places.state().join("programs"), key: places.state().join("programs.key") }
     }
 
     /// The programs were listed; from then on doorward asks about unlisted ones.
-    pub fn is_made(&self) -> bool {
+    pub(crate) fn is_made(&self) -> bool {
         self.directory.is_dir()
     }
 
     /// The program is the one listed under this path. Nothing is hashed while the file system says the file is untouched; a
     /// touched file with the same content is listed again with its new times.
-    pub fn knows(&self, path: &Path, real: &Path) -> bool {
+    pub(crate) fn knows(&self, path: &Path, real: &Path) -> bool {
         let Ok(key) = StateKey::load(&self.key) else { return false };
         let (Some(name), Some(real_name)) = (path.to_str(), real.to_str()) else { return false };
         let states = States::at(&self.directory, key);
@@ -97,7 +97,7 @@ impl Inventory {
     }
 
     /// Replaces the list with the programs as they are now; returns how many.
-    pub fn make(&self, programs: &[PathBuf]) -> Result<usize, String> {
+    pub(crate) fn make(&self, programs: &[PathBuf]) -> Result<usize, String> {
         let key = StateKey::load_or_create(&self.key).map_err(|error| error.to_string())?;
         self.clear()?;
         std::fs::DirBuilder::new()
@@ -133,7 +133,7 @@ fn listed(path: &Path) -> Option<(String, Listed)> {
 }
 
 /// The programs of the user's toolchains: in the given directories, and where toolchains are known to put them.
-pub fn programs(home: &str, directories: &[String]) -> Vec<PathBuf> {
+pub(crate) fn programs(home: &str, directories: &[String]) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = directories.iter().map(PathBuf::from).collect();
     let mut budget = DIRECTORIES;
     for chain in TOOL_CHAINS {

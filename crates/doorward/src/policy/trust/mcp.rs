@@ -29,7 +29,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 /// Everything agents' settings say about a server, in a fixed order.
-pub fn definitions(server: &str, home: &str, project: Option<&str>) -> Vec<Value> {
+pub(crate) fn definitions(server: &str, home: &str, project: Option<&str>) -> Vec<Value> {
     let home = Path::new(home);
     let mut found = Vec::new();
     let mut look = |value: Option<&Value>| found.extend(value.and_then(|servers| servers.get(server)).cloned());
@@ -54,12 +54,12 @@ pub fn definitions(server: &str, home: &str, project: Option<&str>) -> Vec<Value
 }
 
 /// The hash of all definitions.
-pub fn hash(definitions: &[Value]) -> String {
+pub(crate) fn hash(definitions: &[Value]) -> String {
     Hash::of(Value::from(definitions.to_vec()).to_string().as_bytes()).to_string()
 }
 
 /// What is known about a server.
-pub fn trust_in(server: &str, trust: &Trust, home: &str, project: Option<&str>) -> McpTrust {
+pub(crate) fn trust_in(server: &str, trust: &Trust, home: &str, project: Option<&str>) -> McpTrust {
     let defined = definitions(server, home, project);
     match trust.servers.get(server) {
         Some(pinned) if *pinned == hash(&defined) => McpTrust::Trusted,

@@ -1,8 +1,8 @@
 //! What the user trusts, with hashes that make later changes visible.
 
-pub mod inventory;
-pub mod mcp;
-pub mod pin;
+pub(crate) mod inventory;
+pub(crate) mod mcp;
+pub(crate) mod pin;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -13,12 +13,12 @@ use serde::{Deserialize, Serialize};
 use crate::machine::paths::Places;
 use crate::policy::config::{Config, DEFAULTS};
 
-pub use pin::{PinnedFile, PinnedProject};
+pub(crate) use pin::{PinnedFile, PinnedProject};
 
 /// Everything trusted by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Trust {
+pub(crate) struct Trust {
     /// Project roots, with their pinned recipes.
     pub projects: BTreeMap<String, PinnedProject>,
     /// Programs, by real path.
@@ -37,7 +37,7 @@ const OF: &str = "user";
 
 impl Trust {
     /// What is trusted so far, if anything.
-    pub fn load(places: &Places) -> Result<Trust, String> {
+    pub(crate) fn load(places: &Places) -> Result<Trust, String> {
         if !directory(places).exists() {
             return Ok(Trust::default());
         }
@@ -47,14 +47,14 @@ impl Trust {
     }
 
     /// Changes what is trusted.
-    pub fn update<R>(places: &Places, change: impl FnOnce(&mut Trust) -> R) -> Result<R, String> {
+    pub(crate) fn update<R>(places: &Places, change: impl FnOnce(&mut Trust) -> R) -> Result<R, String> {
         let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
         let states = States::at(&directory(places), key);
         states.update(OF, change).map_err(|error| broken(places, &error.to_string()))
     }
 
     /// The part of it that a configuration file could also say.
-    pub fn as_config(&self) -> Config {
+    pub(crate) fn as_config(&self) -> Config {
         let mut config = Config::default();
         config.projects.trusted = self.projects.keys().cloned().collect();
         if !self.domains.is_empty() {

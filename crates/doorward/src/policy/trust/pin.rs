@@ -18,7 +18,7 @@ const RECIPES: usize = 1_000;
 
 /// A pinned file: its metadata, and the hash of its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PinnedFile {
+pub(crate) struct PinnedFile {
     pub hash: String,
     size: u64,
     inode: u64,
@@ -32,7 +32,7 @@ pub struct PinnedFile {
 
 /// The state of a pinned file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Sameness {
+pub(crate) enum Sameness {
     /// Untouched according to the file system, so it was not read.
     Untouched,
     /// Touched, but with the same content; it is now pinned with the new metadata.
@@ -42,7 +42,7 @@ pub enum Sameness {
 
 /// A pinned project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PinnedProject {
+pub(crate) struct PinnedProject {
     /// Milliseconds since 1970.
     pub at: u64,
     /// Recipes, scripts and hooks by their path below the root.
@@ -53,14 +53,14 @@ pub struct PinnedProject {
 }
 
 impl PinnedFile {
-    pub fn of(path: &Path) -> Option<PinnedFile> {
+    pub(crate) fn of(path: &Path) -> Option<PinnedFile> {
         let found = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
         let hash = hash_within(path, PROGRAM)?;
         Some(PinnedFile { hash, ..stamp(&found) })
     }
 
     /// Checks whether the file is the pinned one. Its content is read only if its metadata changed.
-    pub fn compare(&self, path: &Path) -> Sameness {
+    pub(crate) fn compare(&self, path: &Path) -> Sameness {
         let Ok(found) = path.metadata() else { return Sameness::Different };
         let now = PinnedFile { hash: self.hash.clone(), ..stamp(&found) };
         if now == *self {
@@ -73,7 +73,7 @@ impl PinnedFile {
     }
 
     /// The file has the pinned content.
-    pub fn is_same(&self, path: &Path) -> bool {
+    pub(crate) fn is_same(&self, path: &Path) -> bool {
         self.compare(path) != Sameness::Different
     }
 }
@@ -90,7 +90,7 @@ fn stamp(found: &std::fs::Metadata) -> PinnedFile {
 }
 
 /// The hash of a file's content; `None` if it can't be read or is too long.
-pub fn hash_of(path: &Path) -> Option<String> {
+pub(crate) fn hash_of(path: &Path) -> Option<String> {
     hash_within(path, RECIPE)
 }
 
@@ -100,7 +100,7 @@ fn hash_within(path: &Path, limit: u64) -> Option<String> {
 
 impl PinnedProject {
     /// The project as it is now.
-    pub fn of(root: &Path, at: u64) -> PinnedProject {
+    pub(crate) fn of(root: &Path, at: u64) -> PinnedProject {
         let below = |path: &PathBuf| path.strip_prefix(root).ok()?.to_str().map(str::to_owned);
         let files = recipes(root).iter().filter_map(|path| Some((below(path)?, hash_of(path)?))).collect();
         let head = root.to_str().and_then(crate::machine::world::head_of);
@@ -108,14 +108,14 @@ impl PinnedProject {
     }
 
     /// The file is a recipe with unchanged content.
-    pub fn is_same(&self, root: &str, path: &str) -> bool {
+    pub(crate) fn is_same(&self, root: &str, path: &str) -> bool {
         let below = path.strip_prefix(root).map(|rest| rest.trim_start_matches('/'));
         let pinned = below.and_then(|below| self.files.get(below));
         pinned.is_some_and(|pinned| hash_of(Path::new(path)).is_some_and(|hash| hash == *pinned))
     }
 
     /// The recipes that changed.
-    pub fn changes(&self, root: &Path) -> Vec<String> {
+    pub(crate) fn changes(&self, root: &Path) -> Vec<String> {
         let now = PinnedProject::of(root, 0);
         let mut names: Vec<String> = self.files.keys().chain(now.files.keys()).cloned().collect();
         names.sort();
@@ -126,7 +126,7 @@ impl PinnedProject {
 }
 
 /// Files at the root of a project, scripts and hooks: what its tools run.
-pub fn recipes(root: &Path) -> Vec<PathBuf> {
+pub(crate) fn recipes(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for directory in ["", "scripts", "bin", ".husky", ".githooks", ".git/hooks"] {
         let Ok(entries) = std::fs::read_dir(root.join(directory)) else { continue };

@@ -28,7 +28,7 @@ fn situations() -> Vec<Vec<String>> {
 }
 
 /// Plays one half of the situations; a situation asks if one of its calls does.
-pub fn play(stage: &mut Stage, half: u64) -> Value {
+pub(super) fn play(stage: &mut Stage, half: u64) -> Value {
     let all = situations();
     let (first, second) = all.split_at(all.len() / 2);
     let situations = if half == 0 { first } else { second };

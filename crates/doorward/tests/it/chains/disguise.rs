@@ -3,7 +3,7 @@
 use super::chance::Chance;
 
 /// The call in another spelling.
-pub fn disguised(call: &str, chance: &mut Chance) -> String {
+pub(super) fn disguised(call: &str, chance: &mut Chance) -> String {
     if call.starts_with("git ") && chance.percent(50) {
         return other_git(call, chance);
     }

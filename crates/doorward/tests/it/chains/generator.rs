@@ -11,18 +11,18 @@ const LONGEST: usize = 8;
 
 /// One call of a chain, and the line of the grammar it came from.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub(super) struct Call {
     pub text: String,
     origin: String,
 }
 
 /// Whether a line is no call of the agent's, but what happened before the chain.
-pub fn is_prelude(call: &str) -> bool {
+pub(super) fn is_prelude(call: &str) -> bool {
     ["@Dirty", "@Hook ", "@Program "].iter().any(|name| call.starts_with(name))
 }
 
 #[derive(Debug)]
-pub struct Generator<'a> {
+pub(super) struct Generator<'a> {
     pub grammar: &'a Grammar,
     pub chance: Chance,
     /// How often a line was proposed and approved.
@@ -34,13 +34,13 @@ pub struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    pub fn new(grammar: &'a Grammar, seed: u64) -> Generator<'a> {
+    pub(super) fn new(grammar: &'a Grammar, seed: u64) -> Generator<'a> {
         let mut chance = Chance::new(seed);
         let turn = chance.below(grammar.skeletons.len());
         Generator { grammar, chance, lines: BTreeMap::new(), drawn: BTreeMap::new(), turn }
     }
 
-    pub fn chain(&mut self) -> Vec<Call> {
+    pub(super) fn chain(&mut self) -> Vec<Call> {
         let mut calls = if self.chance.percent(55) { self.known() } else { self.mixed() };
         while calls.len() < 2 {
             calls.push(self.any());
@@ -60,7 +60,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Remembers what became of a call: approved lines are drawn more often, so that chains get far.
-    pub fn learn(&mut self, call: &Call, is_approved: bool) {
+    pub(super) fn learn(&mut self, call: &Call, is_approved: bool) {
         let (proposed, approved) = self.lines.entry(call.origin.clone()).or_default();
         *proposed += 1;
         *approved += usize::from(is_approved);

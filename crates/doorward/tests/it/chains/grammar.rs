@@ -12,7 +12,7 @@ const DEPTH: usize = 6;
 const NO_COMMANDS: &str = "User-facing";
 
 #[derive(Debug)]
-pub struct Grammar {
+pub(super) struct Grammar {
     lists: BTreeMap<String, Vec<String>>,
     contents: BTreeMap<String, String>,
     pub skeletons: Vec<Vec<String>>,
@@ -21,7 +21,7 @@ pub struct Grammar {
 
 impl Grammar {
     /// `words` has the names of objects in the template, a pair on each line.
-    pub fn load(words: &str) -> Grammar {
+    pub(super) fn load(words: &str) -> Grammar {
         let mut lists = lists(include_str!("grammar.txt"));
         for (name, value) in words.lines().filter_map(|line| line.split_once(' ')) {
             lists.insert(name.to_owned(), vec![value.to_owned()]);
@@ -32,26 +32,26 @@ impl Grammar {
     }
 
     /// Lists alone.
-    pub fn of(text: &str) -> Grammar {
+    pub(super) fn of(text: &str) -> Grammar {
         Grammar { lists: lists(text), contents: BTreeMap::new(), skeletons: Vec::new(), verbs: Vec::new() }
     }
 
-    pub fn list(&self, name: &str) -> &[String] {
+    pub(super) fn list(&self, name: &str) -> &[String] {
         self.lists.get(name).unwrap_or_else(|| panic!("grammar.txt has no list `{name}`"))
     }
 
     /// The calls of a verb of git.
-    pub fn calls(&self, verb: &str) -> Vec<String> {
+    pub(super) fn calls(&self, verb: &str) -> Vec<String> {
         let own = self.lists.get(&format!("git {verb}"));
         own.cloned().unwrap_or_else(|| self.list("any verb").iter().map(|call| call.replace("«verb»", verb)).collect())
     }
 
-    pub fn content(&self, name: &str) -> &str {
+    pub(super) fn content(&self, name: &str) -> &str {
         self.contents.get(name).unwrap_or_else(|| panic!("contents.txt has no `{name}`"))
     }
 
     /// The text with an alternative for each name in it.
-    pub fn fill(&self, text: &str, chance: &mut Chance) -> String {
+    pub(super) fn fill(&self, text: &str, chance: &mut Chance) -> String {
         let mut text = text.to_owned();
         for _ in 0..DEPTH {
             let mut filled = String::new();
@@ -107,7 +107,7 @@ fn verbs() -> Vec<String> {
 }
 
 /// The verbs of git that a call names.
-pub fn verbs_in(call: &str) -> Vec<String> {
+pub(super) fn verbs_in(call: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut words = call.split(|letter: char| letter.is_whitespace() || "();|&'\"`".contains(letter)).peekable();
     while let Some(word) = words.next() {

@@ -16,13 +16,13 @@ use super::watch::{Finding, Known, Watch};
 use super::world::{CANARY, TEMPLATE, World};
 
 /// The variable that holds the order.
-pub const ORDER: &str = "DOORWARD_CHAINS_ORDER";
+pub(super) const ORDER: &str = "DOORWARD_CHAINS_ORDER";
 
 /// Where the report goes.
-pub const REPORT: &str = "/run/report";
+pub(super) const REPORT: &str = "/run/report";
 
 /// Carries out an order.
-pub fn obey(order: &str) {
+pub(super) fn obey(order: &str) {
     let order: Value = serde_json::from_str(order).unwrap();
     let report = match order["what"].as_str().unwrap() {
         "build" => build(),
@@ -45,7 +45,7 @@ fn build() -> Value {
 
 /// Everything a chain is played on.
 #[derive(Debug)]
-pub struct Stage {
+pub(super) struct Stage {
     pub grammar: Grammar,
     world: World,
     known: Known,
@@ -53,7 +53,7 @@ pub struct Stage {
 
 /// What one chain did.
 #[derive(Debug)]
-pub struct Played {
+pub(super) struct Played {
     /// The calls that ran.
     ran: Vec<String>,
     pub verdicts: Vec<(Option<Verdict>, String)>,
@@ -61,7 +61,7 @@ pub struct Played {
 }
 
 impl Stage {
-    pub fn new() -> Stage {
+    pub(super) fn new() -> Stage {
         let words = fs::read_to_string(Path::new(TEMPLATE).join("tmp/words")).unwrap();
         player::network();
         let mut world = World::new();
@@ -71,7 +71,7 @@ impl Stage {
     }
 
     /// Plays a chain on a fresh disk until something is wrong.
-    pub fn play(&mut self, chain: &[String]) -> Played {
+    pub(super) fn play(&mut self, chain: &[String]) -> Played {
         self.world.reset();
         let mut player = Player::new(&self.grammar);
         let (first, rest) = chain.split_at(chain.iter().take_while(|call| is_prelude(call)).count());

@@ -41,14 +41,14 @@ if [ -n "$to" ]; then cp "$from" "$to"; else cat "$from"; fi
 const PATIENCE: Duration = Duration::from_secs(8);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(super) enum Verdict {
     Approved,
     Asked,
     Blocked,
 }
 
 #[derive(Debug)]
-pub struct Player<'a> {
+pub(super) struct Player<'a> {
     grammar: &'a Grammar,
     hooks: BTreeMap<String, String>,
     session: usize,
@@ -58,13 +58,13 @@ pub struct Player<'a> {
 
 /// What the hook said.
 #[derive(Debug)]
-pub struct Answer {
+pub(super) struct Answer {
     pub verdict: Verdict,
     pub reason: String,
 }
 
 impl<'a> Player<'a> {
-    pub fn new(grammar: &'a Grammar) -> Player<'a> {
+    pub(super) fn new(grammar: &'a Grammar) -> Player<'a> {
         let settings = fs::read_to_string(format!("{HOME}/.claude/settings.json")).unwrap();
         let settings: Value = serde_json::from_str(&settings).unwrap();
         let command = |groups: &Value| groups[0]["hooks"][0]["command"].as_str().unwrap().to_owned();
@@ -74,13 +74,13 @@ impl<'a> Player<'a> {
     }
 
     /// A session begins and a person says something.
-    pub fn begin(&self) {
+    pub(super) fn begin(&self) {
         self.event("SessionStart", json!({ "source": "startup" }));
         self.event("UserPromptSubmit", json!({ "prompt": "Go on with the work on this project." }));
     }
 
     /// Plays one call; `None` if it is none that the hook is asked about.
-    pub fn play(&mut self, call: &str) -> Option<Answer> {
+    pub(super) fn play(&mut self, call: &str) -> Option<Answer> {
         match call {
             "@Session" => self.next_session(),
             _ if is_prelude(call) => tools::before(call),
@@ -178,7 +178,7 @@ impl<'a> Player<'a> {
 }
 
 /// Puts programs in place that get files from the disk instead of the network.
-pub fn network() {
+pub(super) fn network() {
     fs::create_dir_all(NETWORK).unwrap();
     for name in ["curl", "wget"] {
         let path = Path::new(NETWORK).join(name);
@@ -200,7 +200,7 @@ fn meaning(said: &str) -> Answer {
 }
 
 /// What a command prints when it is given an input.
-pub fn fed(mut command: Command, input: &[u8]) -> String {
+pub(super) fn fed(mut command: Command, input: &[u8]) -> String {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
@@ -235,7 +235,7 @@ fn ended(mut child: Child) -> Option<i32> {
 }
 
 /// The copies that were made before calls, newest first.
-pub fn copies() -> Vec<String> {
+pub(super) fn copies() -> Vec<String> {
     let mut command = Command::new(DOORWARD);
     command.args(["snapshots", "list", "--json"]).current_dir(PROJECT).stderr(Stdio::null());
     let said: Value = serde_json::from_str(&fed(command, b"")).unwrap_or_default();
@@ -248,7 +248,7 @@ pub fn copies() -> Vec<String> {
 }
 
 /// A person takes a call back.
-pub fn undo(id: &str) {
+pub(super) fn undo(id: &str) {
     let mut command = Command::new("script");
     command.args(["-qec", &format!("{DOORWARD} undo {id} --yes --overwrite"), "/dev/null"]).current_dir(PROJECT);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

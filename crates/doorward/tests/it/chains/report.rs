@@ -10,14 +10,14 @@ use super::watch::Finding;
 
 /// A chain after which the disk was not as it should be.
 #[derive(Debug, Clone)]
-pub struct Violation {
+pub(super) struct Violation {
     pub kind: String,
     pub what: String,
     pub chain: Vec<String>,
 }
 
 #[derive(Debug, Default)]
-pub struct Report {
+pub(super) struct Report {
     pub chains: usize,
     pub approved: usize,
     pub asked: usize,
@@ -30,12 +30,12 @@ pub struct Report {
 }
 
 impl Violation {
-    pub fn new(finding: &Finding, chain: &[String]) -> Violation {
+    pub(super) fn new(finding: &Finding, chain: &[String]) -> Violation {
         Violation { kind: finding.kind.to_owned(), what: finding.what.clone(), chain: chain.to_vec() }
     }
 
     /// Violations with the same signature are the same way in.
-    pub fn signature(&self) -> String {
+    pub(super) fn signature(&self) -> String {
         let verbs = self.chain.iter().map(|call| {
             let verbs = verbs_in(call);
             let first = call.split_whitespace().next().unwrap_or_default().to_owned();
@@ -56,7 +56,7 @@ impl Violation {
 }
 
 impl Report {
-    pub fn count(&mut self, call: &str, verdict: Verdict) {
+    pub(super) fn count(&mut self, call: &str, verdict: Verdict) {
         let is_approved = verdict == Verdict::Approved;
         match verdict {
             Verdict::Approved => self.approved += 1,
@@ -70,7 +70,7 @@ impl Report {
         }
     }
 
-    pub fn json(&self) -> Value {
+    pub(super) fn json(&self) -> Value {
         let verbs: BTreeMap<_, _> =
             self.verbs.iter().map(|(verb, counts)| (verb, json!([counts.0, counts.1]))).collect();
         let violations: Vec<Value> = self.violations.iter().map(Violation::json).collect();
@@ -81,7 +81,7 @@ impl Report {
     }
 
     /// Adds what another box reported; gives the violations of kinds that were not there before.
-    pub fn add(&mut self, report: &Value) -> Vec<String> {
+    pub(super) fn add(&mut self, report: &Value) -> Vec<String> {
         let number = |value: &Value| usize::try_from(value.as_u64().unwrap()).unwrap();
         self.chains += number(&report["chains"]);
         self.approved += number(&report["approved"]);
@@ -103,7 +103,7 @@ impl Report {
     }
 
     /// The violations by signature: how many, and the shortest example of each.
-    pub fn kinds(&self) -> Vec<(usize, &Violation)> {
+    pub(super) fn kinds(&self) -> Vec<(usize, &Violation)> {
         let mut kinds: BTreeMap<String, (usize, &Violation)> = BTreeMap::new();
         for violation in &self.violations {
             let (count, shortest) = kinds.entry(violation.signature()).or_insert((0, violation));
@@ -118,7 +118,7 @@ impl Report {
     }
 
     /// Everything for people.
-    pub fn text(&self) -> String {
+    pub(super) fn text(&self) -> String {
         let mut text = format!(
             "{} chains; calls: {} approved, {} asked, {} blocked; {} violations\n",
             self.chains,

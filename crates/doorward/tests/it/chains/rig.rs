@@ -16,14 +16,14 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 /// The template, and what boxes are made of.
 #[derive(Debug)]
-pub struct Rig {
+pub(super) struct Rig {
     base: TempDir,
     reports: AtomicU64,
 }
 
 impl Rig {
     /// Makes the template; `None` where there is no box to be had, which is loud, and in continuous integration a failure.
-    pub fn new(what: &str) -> Option<Rig> {
+    pub(super) fn new(what: &str) -> Option<Rig> {
         if !is_there() {
             let said = format!("bubblewrap is missing or may not work here, so {what}");
             assert!(std::env::var_os("CI").is_none(), "{said}");
@@ -51,7 +51,7 @@ impl Rig {
     }
 
     /// Has an order carried out in a box of its own, and gives the report.
-    pub fn run(&self, order: &Value) -> Value {
+    pub(super) fn run(&self, order: &Value) -> Value {
         let report = self.base.path().join(format!("report-{}", self.reports.fetch_add(1, Ordering::Relaxed)));
         fs::write(&report, "").unwrap();
         fs::set_permissions(&report, fs::Permissions::from_mode(0o666)).unwrap();

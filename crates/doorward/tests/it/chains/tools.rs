@@ -10,7 +10,7 @@ use super::grammar::Grammar;
 use super::world::{HOME, PROJECT};
 
 /// Tool and input of a call: `@Write PATH CONTENT` and the like, or a command for the shell.
-pub fn call(text: &str, grammar: &Grammar) -> (&'static str, Value) {
+pub(super) fn call(text: &str, grammar: &Grammar) -> (&'static str, Value) {
     let mut words = text.strip_prefix('@').unwrap_or_default().split(' ');
     let (tool, path, name) = (words.next().unwrap_or_default(), words.next(), words.next());
     let path = absolute(path.unwrap_or_default());
@@ -49,7 +49,7 @@ fn absolute(path: &str) -> PathBuf {
 }
 
 /// Does what the tool does, and gives what it answers.
-pub fn perform(tool: &str, input: &Value) -> Result<Value, String> {
+pub(super) fn perform(tool: &str, input: &Value) -> Result<Value, String> {
     let path = input["file_path"].as_str().or(input["notebook_path"].as_str()).unwrap_or_default();
     let before = fs::read_to_string(path);
     let wrong = |error: std::io::Error| error.to_string();
@@ -89,7 +89,7 @@ fn notebook(text: &str, input: &Value) -> Result<String, String> {
 }
 
 /// What happened before the chain.
-pub fn before(line: &str) {
+pub(super) fn before(line: &str) {
     match line.split_once(' ') {
         Some(("@Hook", name)) => placed(&Path::new(PROJECT).join(".git/hooks").join(name)),
         Some(("@Program", name)) => placed(&Path::new(HOME).join(".local/bin").join(name)),

@@ -54,7 +54,7 @@ const HARMLESS: &[&str] = &[
 
 /// A violation: its kind, and what it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub(super) struct Finding {
     pub kind: &'static str,
     pub what: String,
 }
@@ -67,13 +67,13 @@ impl Finding {
 
 /// The files of the template by path, as they were at the start.
 #[derive(Debug)]
-pub struct Known {
+pub(super) struct Known {
     contents: BTreeMap<OsString, Rc<Vec<u8>>>,
     objects: String,
 }
 
 impl Known {
-    pub fn read(world: &World) -> Known {
+    pub(super) fn read(world: &World) -> Known {
         let files = world.fresh.iter().filter(|(_, stamp)| !stamp.is_directory());
         let read = |(path, stamp): (&OsString, _)| Some((path.clone(), Rc::new(content(Path::new(path), stamp)?)));
         let objects = fs::read_to_string(Path::new(TEMPLATE).join("tmp/objects")).unwrap();
@@ -82,7 +82,7 @@ impl Known {
 }
 
 #[derive(Debug)]
-pub struct Watch<'a> {
+pub(super) struct Watch<'a> {
     known: &'a Known,
     first: Tree,
     last: Tree,
@@ -93,7 +93,7 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    pub fn new(known: &'a Known, world: &World) -> Watch<'a> {
+    pub(super) fn new(known: &'a Known, world: &World) -> Watch<'a> {
         let mut watch = Watch {
             known,
             first: Tree::new(),
@@ -114,7 +114,7 @@ impl<'a> Watch<'a> {
     }
 
     /// The same after an edit, whose call says what was there before.
-    pub fn look_at_edit(&mut self) -> Vec<Finding> {
+    pub(super) fn look_at_edit(&mut self) -> Vec<Finding> {
         let gone = self.gone.len();
         let findings = self.look();
         self.gone.truncate(gone);
@@ -122,7 +122,7 @@ impl<'a> Watch<'a> {
     }
 
     /// What the last call did that it must not do.
-    pub fn look(&mut self) -> Vec<Finding> {
+    pub(super) fn look(&mut self) -> Vec<Finding> {
         let tree = walk_but(&[HOME], "objects");
         let mut findings = ran();
         let paths = self.last.keys().chain(tree.keys());
@@ -210,7 +210,7 @@ impl<'a> Watch<'a> {
     }
 
     /// At the end: what neither git nor `doorward undo` brings back.
-    pub fn end(&mut self) -> Vec<Finding> {
+    pub(super) fn end(&mut self) -> Vec<Finding> {
         let mut findings = lost_objects(&self.known.objects);
         let mut lost = std::mem::take(&mut self.gone);
         lost.retain(|(_, bytes)| !self.is_somewhere(bytes));

@@ -7,14 +7,14 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-pub const HOME: &str = "/home/dev";
-pub const PROJECT: &str = "/home/dev/project";
-pub const TEMPLATE: &str = "/run/template";
-pub const CANARY: &str = "/var/tmp/canary";
+pub(super) const HOME: &str = "/home/dev";
+pub(super) const PROJECT: &str = "/home/dev/project";
+pub(super) const TEMPLATE: &str = "/run/template";
+pub(super) const CANARY: &str = "/var/tmp/canary";
 
 /// What changes whenever an entry of the disk does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stamp {
+pub(super) struct Stamp {
     inode: u64,
     changed: (i64, i64),
     pub size: u64,
@@ -22,10 +22,10 @@ pub struct Stamp {
 }
 
 /// Entries by path; as plain text, because paths are slow to compare.
-pub type Tree = BTreeMap<OsString, Stamp>;
+pub(super) type Tree = BTreeMap<OsString, Stamp>;
 
 #[derive(Debug)]
-pub struct World {
+pub(super) struct World {
     /// The disk as it was when it was last brought back.
     pub fresh: Tree,
     /// Sources in the template with the places they belong to, parents first.
@@ -43,23 +43,23 @@ impl Stamp {
         })
     }
 
-    pub fn is_directory(&self) -> bool {
+    pub(super) fn is_directory(&self) -> bool {
         self.mode & 0o170_000 == 0o040_000
     }
 
-    pub fn is_link(&self) -> bool {
+    pub(super) fn is_link(&self) -> bool {
         self.mode & 0o170_000 == 0o120_000
     }
 }
 
 impl World {
-    pub fn new() -> World {
+    pub(super) fn new() -> World {
         fs::create_dir_all(HOME).unwrap();
         World { fresh: Tree::new(), wanted: wanted() }
     }
 
     /// Makes the disk what the template says; only what changed is copied.
-    pub fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         // Deepest first, so that directories are empty when their turn comes.
         for (path, stamp) in unlock().iter().rev() {
             match self.fresh.get(path) {
@@ -136,12 +136,12 @@ fn copy(source: &Path, path: &Path) {
 }
 
 /// All entries under some directories, the directories themselves left out.
-pub fn walk(roots: &[&str]) -> Tree {
+pub(super) fn walk(roots: &[&str]) -> Tree {
     walk_but(roots, "")
 }
 
 /// The same without what lies in directories of a name.
-pub fn walk_but(roots: &[&str], left_out: &str) -> Tree {
+pub(super) fn walk_but(roots: &[&str], left_out: &str) -> Tree {
     let mut found = Tree::new();
     let mut folders: Vec<PathBuf> = roots.iter().map(PathBuf::from).collect();
     while let Some(folder) = folders.pop() {
@@ -160,7 +160,7 @@ pub fn walk_but(roots: &[&str], left_out: &str) -> Tree {
 }
 
 /// The content of a file, or where a link points.
-pub fn content(path: &Path, stamp: &Stamp) -> Option<Vec<u8>> {
+pub(super) fn content(path: &Path, stamp: &Stamp) -> Option<Vec<u8>> {
     if stamp.is_link() {
         return Some(fs::read_link(path).ok()?.into_os_string().into_encoded_bytes());
     }

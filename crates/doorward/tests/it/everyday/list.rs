@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 const TOOLS: &[&str] = &["Read", "Write", "Edit", "Glob", "Grep", "WebFetch"];
 
 /// What the hook is to answer; `says` is a part of the reason, `because` why that is right.
-pub enum Expected<'a> {
+pub(super) enum Expected<'a> {
     Silent,
     Asks { says: &'a str, because: &'a str },
     Blocks { says: &'a str, because: &'a str },
 }
 
 /// One call of a list.
-pub struct Call<'a> {
+pub(super) struct Call<'a> {
     pub section: &'a str,
     pub tool: &'a str,
     pub text: String,
@@ -35,7 +35,7 @@ impl<'a> Call<'a> {
     }
 
     /// The input of the tool, as Claude Code writes it.
-    pub fn input(&self, project: &Path) -> Value {
+    pub(super) fn input(&self, project: &Path) -> Value {
         let file = project.join(&self.text);
         match self.tool {
             "Bash" if self.in_background => json!({ "command": self.text, "run_in_background": true }),
@@ -56,7 +56,7 @@ impl<'a> Call<'a> {
     }
 
     /// Edits and new files are made, so that later calls find them; commands are only judged.
-    pub fn perform(&self, project: &Path) {
+    pub(super) fn perform(&self, project: &Path) {
         let file = project.join(&self.text);
         match self.tool {
             "Write" => {
@@ -73,7 +73,7 @@ impl<'a> Call<'a> {
     }
 
     /// A line of the table.
-    pub fn row(&self) -> String {
+    pub(super) fn row(&self) -> String {
         let cell = |text: &str| text.replace('|', "\\|");
         let name = if self.tool == "Bash" { String::new() } else { format!("{} ", self.tool) };
         let text = self.text.replace('\n', " ⏎ ");
@@ -100,7 +100,7 @@ impl<'a> Call<'a> {
 }
 
 /// Reads a list; a line that means nothing is an error.
-pub fn read(text: &str) -> Vec<Call<'_>> {
+pub(super) fn read(text: &str) -> Vec<Call<'_>> {
     let mut calls: Vec<Call<'_>> = Vec::new();
     let mut section = "";
     for line in text.lines().filter(|line| !line.is_empty()) {

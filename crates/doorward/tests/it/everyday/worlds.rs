@@ -110,7 +110,7 @@ line-length = 100
     ("docker-compose.yml", "services:\n  db:\n    image: postgres:16\n"),
 ];
 
-pub fn title(name: &str) -> &'static str {
+pub(super) fn title(name: &str) -> &'static str {
     match name {
         "node" => "Node: package.json, eslint, vitest, a compose file",
         _ => "Python: pyproject.toml, src layout, virtual environment, Makefile",
@@ -118,7 +118,7 @@ pub fn title(name: &str) -> &'static str {
 }
 
 /// A home with a project that was set up, trusted, and never worked in.
-pub fn fresh(name: &str) -> Home {
+pub(super) fn fresh(name: &str) -> Home {
     let home = Home::new();
     let project = home.project();
     for tool in TOOLS {
@@ -144,7 +144,7 @@ pub fn fresh(name: &str) -> Home {
 }
 
 /// What a section wants besides: a rebase that stopped at a conflict.
-pub fn begin(home: &Home, section: &str) {
+pub(super) fn begin(home: &Home, section: &str) {
     if section != "A rebase that stopped" {
         return;
     }
@@ -161,7 +161,7 @@ pub fn begin(home: &Home, section: &str) {
 }
 
 /// The search path of a developer, and nothing of what the machine that runs the tests has set.
-pub fn environment<'c>(home: &Home, command: &'c mut Command) -> &'c mut Command {
+pub(super) fn environment<'c>(home: &Home, command: &'c mut Command) -> &'c mut Command {
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", home.path(".local/bin").display());
     command.env_clear().env("HOME", home.path("").components().as_path());
     command.env("PATH", path).env("GIT_CONFIG_NOSYSTEM", "1").env("LANG", "C.UTF-8").env("USER", "dev")

@@ -18,7 +18,7 @@ fn commands(help: &str) -> Vec<String> {
     named.filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
 }
 
-pub fn command_line() -> String {
+pub(super) fn command_line() -> String {
     let home = Home::new();
     let help = home.run(&["--help"], b"").stdout;
     let names = commands(&help);
@@ -155,7 +155,7 @@ fn known_keys(home: &Home, section: &str) -> Vec<String> {
     expected.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
-pub fn configuration() -> String {
+pub(super) fn configuration() -> String {
     let home = Home::new();
     let mut sections: Vec<&str> = KEYS.iter().map(|key| key.0).collect();
     sections.dedup();
@@ -185,7 +185,7 @@ pub fn configuration() -> String {
 }
 
 /// When alerts go off, as the program says it.
-pub fn alerts() -> String {
+pub(super) fn alerts() -> String {
     let home = Home::new();
     let defaults = home.run(&["defaults"], b"").stdout;
     let lines = || defaults.lines().filter_map(|line| line.strip_prefix("# alert"));

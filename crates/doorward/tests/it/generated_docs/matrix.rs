@@ -7,7 +7,7 @@ use super::table;
 /// Scopes with the same cells, and their rows: losses with the same cells, one cell for each reach.
 type Block = (Vec<Scope>, Vec<(Vec<Reversibility>, Vec<Floor>)>);
 
-pub fn matrix() -> String {
+pub(super) fn matrix() -> String {
     let mut text = "# Decision matrix\n\nThe least strict verdict that operation, scope, reversibility and reach permit, and who may clear it. \
                     Rules and layer 2 may be stricter, never laxer. Equal neighbors share a row or column.\n"
         .to_owned();

@@ -9,7 +9,7 @@ use doorward_engine::{
 
 use super::table;
 
-pub fn rules() -> String {
+pub(super) fn rules() -> String {
     let policy = Policy::built_in();
     let mut text = format!(
         "# Rules of layer 1\n\n{} rules. Each is one file under `crates/engine/rules/`; `doorward rules ID` shows one. A rule fires if \
@@ -92,7 +92,7 @@ fn listed<T: Copy>(all: &[T], name: fn(T) -> &'static str, what: fn(T) -> &'stat
     all.iter().map(|word| vec![format!("`{}`", name(*word)), what(*word).to_owned()]).collect()
 }
 
-pub fn programs() -> String {
+pub(super) fn programs() -> String {
     let pack = knowledge::built_in();
     let mut programs: BTreeMap<&str, usize> = BTreeMap::new();
     for key in pack.keys() {
@@ -116,7 +116,7 @@ pub fn programs() -> String {
     )
 }
 
-pub fn features() -> String {
+pub(super) fn features() -> String {
     let limits = Policy::built_in().thresholds;
     let rows: Vec<Vec<String>> = weights()
         .iter()

@@ -164,7 +164,7 @@ fn compare(home: &Home, keys: &[Key], wrap: fn(Value) -> Value) {
     }
 }
 
-pub fn schema() -> String {
+pub(super) fn schema() -> String {
     let home = Home::new();
     compare(&home, WORLD, |world| world);
     compare(&home, GIT, |git| json!({ "git": git }));

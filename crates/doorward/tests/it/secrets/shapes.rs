@@ -1,17 +1,17 @@
 //! Secrets and their look-alikes, made up anew from a seed: nothing here was ever a real one.
 
 /// A small generator, so that the same cases are tried on every machine.
-pub struct Dice(pub u64);
+pub(super) struct Dice(pub u64);
 
 impl Dice {
-    pub fn roll(&mut self, sides: usize) -> usize {
+    pub(super) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         usize::try_from(self.0 >> 11).unwrap() % sides
     }
 
-    pub fn text(&mut self, letters: &str, length: usize) -> String {
+    pub(super) fn text(&mut self, letters: &str, length: usize) -> String {
         (0..length).map(|_| char::from(letters.as_bytes()[self.roll(letters.len())])).collect()
     }
 }
@@ -138,7 +138,7 @@ const PREFIXED: &[(&str, &str, usize)] = &[
 ];
 
 /// One token of every provider, and those that are told by their build.
-pub fn tokens(dice: &mut Dice) -> Vec<String> {
+pub(super) fn tokens(dice: &mut Dice) -> Vec<String> {
     let with_digit = |text: String| format!("{}7{}", &text[..3], &text[4..]);
     let mut all: Vec<String> = PREFIXED
         .iter()
@@ -153,7 +153,7 @@ pub fn tokens(dice: &mut Dice) -> Vec<String> {
 }
 
 /// Blocks of private keys, as files and as JSON strings have them. What must not appear is a line of the body.
-pub fn key_blocks(dice: &mut Dice) -> Vec<(String, String)> {
+pub(super) fn key_blocks(dice: &mut Dice) -> Vec<(String, String)> {
     let titles = [
         "RSA PRIVATE KEY",
         "PRIVATE KEY",
@@ -176,7 +176,7 @@ pub fn key_blocks(dice: &mut Dice) -> Vec<(String, String)> {
 }
 
 /// Lines in which only the words around it say that something is a secret. `{}` is the secret, made by a machine.
-pub const NAMED: &[&str] = &[
+pub(super) const NAMED: &[&str] = &[
     "PGPASSWORD={} psql -h db.example.com",
     "export DB_PASSWORD={}",
     "DB_PASSWORD='{}' ./run",
@@ -296,7 +296,7 @@ pub const NAMED: &[&str] = &[
 ];
 
 /// Lines of files in the same manner.
-pub const WRITTEN: &[&str] = &[
+pub(super) const WRITTEN: &[&str] = &[
     "{\"password\": \"{}\"}",
     "password: \"{}\"",
     "password: {}\n",
@@ -328,7 +328,7 @@ pub const WRITTEN: &[&str] = &[
 ];
 
 /// Lines of ordinary work with something that looks random.
-pub fn look_alikes(dice: &mut Dice) -> Vec<String> {
+pub(super) fn look_alikes(dice: &mut Dice) -> Vec<String> {
     let (hex40, hex64, hex32) = (dice.text(HEX, 40), dice.text(HEX, 64), dice.text(HEX, 32));
     let part = |dice: &mut Dice, length: usize| dice.text(HEX, length);
     let uuid = [8, 4, 4, 4, 12].map(|length| part(dice, length)).join("-");

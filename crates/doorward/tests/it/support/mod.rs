@@ -1,8 +1,8 @@
 //! Runs the built program in a home of its own.
 #![allow(dead_code, reason = "each test file uses its part")]
 
-pub mod terminal;
-pub mod transcripts;
+pub(crate) mod terminal;
+pub(crate) mod transcripts;
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// Says loudly what is not tested because something is missing; in continuous integration that is a failure.
 #[allow(clippy::print_stderr, reason = "what is not tested has to be said")]
-pub fn skip(why: &str) {
+pub(crate) fn skip(why: &str) {
     eprintln!("SKIPPED: {why}");
     // What a test that passes prints is mostly not shown: `./test` shows this file at its end.
     if let Some(file) = std::env::var_os("DOORWARD_SKIPPED") {
@@ -25,29 +25,29 @@ pub fn skip(why: &str) {
 }
 
 /// A home, and a project beside it.
-pub struct Home {
+pub(crate) struct Home {
     base: TempDir,
 }
 
 /// What the program did.
-pub struct Ran {
+pub(crate) struct Ran {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl Ran {
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {} {}", self.stdout, self.stderr))
     }
 
-    pub fn lines(&self) -> Vec<Value> {
+    pub(crate) fn lines(&self) -> Vec<Value> {
         self.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
 impl Home {
-    pub fn new() -> Home {
+    pub(crate) fn new() -> Home {
         let base = tempfile::tempdir().unwrap();
         for name in ["home", "project"] {
             std::fs::create_dir(base.path().join(name)).unwrap();
@@ -56,15 +56,15 @@ impl Home {
         Home { base }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.base.path().join("home").join(name)
     }
 
-    pub fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         self.base.path().join("project")
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
@@ -72,11 +72,11 @@ impl Home {
         std::fs::set_permissions(&path, private).unwrap();
     }
 
-    pub fn read(&self, name: &str) -> Option<String> {
+    pub(crate) fn read(&self, name: &str) -> Option<String> {
         std::fs::read_to_string(self.path(name)).ok()
     }
 
-    pub fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(program());
         command.args(arguments).current_dir(self.project()).env("HOME", self.base.path().join("home"));
         command
@@ -86,23 +86,23 @@ impl Home {
         command
     }
 
-    pub fn run(&self, arguments: &[&str], input: &[u8]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str], input: &[u8]) -> Ran {
         feed(&mut self.command(arguments), input)
     }
 
     /// The program in a session of its own, which has no terminal.
-    pub fn without_terminal(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn without_terminal(&self, arguments: &[&str]) -> Ran {
         let mut command = Command::new("setsid");
         command.arg("--wait").arg(program()).args(arguments).current_dir(self.project());
         feed(command.env("HOME", self.base.path().join("home")), b"")
     }
 
     /// The hook, with a payload for a tool call in the project.
-    pub fn hook(&self, tool: &str, input: Value) -> Ran {
+    pub(crate) fn hook(&self, tool: &str, input: Value) -> Ran {
         self.run(&["hook", "claude"], self.payload(tool, input).to_string().as_bytes())
     }
 
-    pub fn payload(&self, tool: &str, input: Value) -> Value {
+    pub(crate) fn payload(&self, tool: &str, input: Value) -> Value {
         serde_json::json!({
             "session_id": "0c1d", "transcript_path": "/nowhere.jsonl", "cwd": self.project(), "permission_mode": "default",
             "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input, "tool_use_id": "toolu_test",
@@ -110,12 +110,12 @@ impl Home {
     }
 }
 
-pub fn program() -> &'static Path {
+pub(crate) fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_doorward"))
 }
 
 /// Runs a command with this on its standard input. A `setup --yes` is a person's, who sits at a terminal.
-pub fn feed(command: &mut Command, input: &[u8]) -> Ran {
+pub(crate) fn feed(command: &mut Command, input: &[u8]) -> Ran {
     let words: Vec<&OsStr> = command.get_args().collect();
     let is_setup = words.first().is_some_and(|word| *word == "setup") && words.iter().any(|word| *word == "--yes");
     if command.get_program() == program() && is_setup {

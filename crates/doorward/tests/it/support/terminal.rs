@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Home, program};
 
 /// What an agent leaves in the environment of the commands it runs.
-pub const LEFT_BY_AGENTS: &[&str] = &[
+pub(crate) const LEFT_BY_AGENTS: &[&str] = &[
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
     "CODEX_SANDBOX",
@@ -22,12 +22,12 @@ pub const LEFT_BY_AGENTS: &[&str] = &[
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A person's terminal.
-pub struct Terminal {
+pub(crate) struct Terminal {
     socket: PathBuf,
 }
 
 /// Whether there is a terminal to be had; says loudly if not.
-pub fn is_there(what: &str) -> bool {
+pub(crate) fn is_there(what: &str) -> bool {
     let is_there = Command::new("tmux").arg("-V").output().is_ok();
     if !is_there {
         super::skip(&format!("`tmux` is not installed, so {what}"));
@@ -36,11 +36,11 @@ pub fn is_there(what: &str) -> bool {
 }
 
 impl Terminal {
-    pub fn new(home: &Home) -> Terminal {
+    pub(crate) fn new(home: &Home) -> Terminal {
         Terminal { socket: home.path("tmux.socket") }
     }
 
-    pub fn tmux(&self, arguments: &[&str]) -> String {
+    pub(crate) fn tmux(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("tmux");
         for name in LEFT_BY_AGENTS {
             command.env_remove(name);
@@ -50,12 +50,12 @@ impl Terminal {
         String::from_utf8_lossy(&ran.unwrap().stdout).into_owned()
     }
 
-    pub fn run(&self, home: &Home, line: &str) {
+    pub(crate) fn run(&self, home: &Home, line: &str) {
         self.run_at(home, line, (120, 60));
     }
 
     /// Runs a line in a window of so many columns and rows.
-    pub fn run_at(&self, home: &Home, line: &str, (columns, rows): (u16, u16)) {
+    pub(crate) fn run_at(&self, home: &Home, line: &str, (columns, rows): (u16, u16)) {
         let line = line.replace("doorward", program().to_str().unwrap());
         let home_variable = format!("HOME={}", home.path("").display().to_string().trim_end_matches('/'));
         let line =
@@ -67,31 +67,31 @@ impl Terminal {
         self.tmux(&["new-session", "-d", "-s", "person", "-x", &columns, "-y", &rows, &line]);
     }
 
-    pub fn resize(&self, columns: u16, rows: u16) {
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
         self.tmux(&["resize-window", "-t", "person", "-x", &columns.to_string(), "-y", &rows.to_string()]);
     }
 
-    pub fn screen(&self) -> String {
+    pub(crate) fn screen(&self) -> String {
         self.tmux(&["capture-pane", "-p", "-t", "person"])
     }
 
     /// Waits until the screen shows a text.
-    pub fn shows(&self, text: &str) -> String {
+    pub(crate) fn shows(&self, text: &str) -> String {
         self.shows_all(&[text])
     }
 
     /// Waits until the screen shows all of these at once: a screen that is half drawn shows some of them.
-    pub fn shows_all(&self, texts: &[&str]) -> String {
+    pub(crate) fn shows_all(&self, texts: &[&str]) -> String {
         self.wait(&format!("{texts:?} to appear"), |screen| texts.iter().all(|text| screen.contains(text)))
     }
 
     /// Waits until the screen does not show a text any more.
-    pub fn loses(&self, text: &str) -> String {
+    pub(crate) fn loses(&self, text: &str) -> String {
         self.wait(&format!("`{text}` to go"), |screen| !screen.contains(text))
     }
 
     /// Waits for a screen; nothing is asserted on one that may be half drawn.
-    pub fn wait(&self, what: &str, is_wanted: impl Fn(&str) -> bool) -> String {
+    pub(crate) fn wait(&self, what: &str, is_wanted: impl Fn(&str) -> bool) -> String {
         let mut screen = String::new();
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
@@ -105,18 +105,18 @@ impl Terminal {
     }
 
     /// Types a line.
-    pub fn types(&self, text: &str) {
+    pub(crate) fn types(&self, text: &str) {
         self.press(text);
         self.tmux(&["send-keys", "-t", "person", "Enter"]);
     }
 
     /// Types signs and no Enter.
-    pub fn press(&self, text: &str) {
+    pub(crate) fn press(&self, text: &str) {
         self.tmux(&["send-keys", "-t", "person", "-l", text]);
     }
 
     /// Presses a key that has a name.
-    pub fn key(&self, name: &str) {
+    pub(crate) fn key(&self, name: &str) {
         self.tmux(&["send-keys", "-t", "person", name]);
     }
 }

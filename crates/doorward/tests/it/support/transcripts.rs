@@ -9,19 +9,19 @@ use serde_json::{Value, json};
 use super::Home;
 
 /// The agents whose transcripts are read.
-pub const AGENTS: [&str; 5] = ["claude", "codex", "gemini", "pi", "opencode"];
+pub(crate) const AGENTS: [&str; 5] = ["claude", "codex", "gemini", "pi", "opencode"];
 
 /// One call: the agent's name for it, and the command.
-pub type Call<'a> = (&'a str, &'a str);
+pub(crate) type Call<'a> = (&'a str, &'a str);
 
 /// The moment, as transcripts write it.
-pub fn now() -> String {
+pub(crate) fn now() -> String {
     let output = Command::new("date").args(["-u", "+%Y-%m-%dT%H:%M:%S.500Z"]).output().unwrap();
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 /// Writes one session of an agent, in which every call ran; yields the file.
-pub fn write(home: &Home, agent: &str, session: &str, calls: &[Call<'_>], moment: &str) -> PathBuf {
+pub(crate) fn write(home: &Home, agent: &str, session: &str, calls: &[Call<'_>], moment: &str) -> PathBuf {
     let cwd = home.project().display().to_string();
     let (name, lines) = match agent {
         "claude" => (format!(".claude/projects/-p/{session}.jsonl"), claude(session, &cwd, calls, moment)),

@@ -1,7 +1,7 @@
 //! Rust source with comments and literals blanked out, so that braces and names can be counted.
 
 /// Replaces everything in comments, strings and characters by spaces; line ends stay.
-pub fn blank(source: &str) -> String {
+pub(super) fn blank(source: &str) -> String {
     let characters: Vec<char> = source.chars().collect();
     let mut out = String::with_capacity(source.len());
     let mut at = 0;

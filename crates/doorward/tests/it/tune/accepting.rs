@@ -21,7 +21,7 @@ fn unwrapped(screen: &str) -> String {
 const QUESTION: &str = "Apply this? [y/N]";
 
 /// A person answers the question of a command.
-pub fn answered(home: &Home, line: &str, question: &str, answer: &str) -> String {
+pub(super) fn answered(home: &Home, line: &str, question: &str, answer: &str) -> String {
     let terminal = Terminal::new(home);
     terminal.run(home, line);
     terminal.shows(question);

@@ -15,8 +15,8 @@ use crate::tune::templates::{self, Habit, Template};
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Who overrides far more than others, and the session that was attacked, where the plan has them.
-pub const ABUSER: &str = "1003";
-pub const ATTACKED: &str = "attacked";
+pub(super) const ABUSER: &str = "1003";
+pub(super) const ATTACKED: &str = "attacked";
 
 const USERS: &[&str] = &["1000", "1001", "1002", ABUSER, "1004", "1005"];
 const AGENTS: &[&str] = &["claude", "codex", "gemini", "pi"];
@@ -27,7 +27,7 @@ const SESSION: u64 = 40;
 
 /// What is planted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Drifts {
+pub(super) struct Drifts {
     pub strict: bool,
     pub attack: bool,
     pub abuse: bool,
@@ -40,8 +40,8 @@ pub struct Drifts {
 }
 
 impl Drifts {
-    pub const ALL: Drifts = Drifts { strict: true, attack: true, abuse: true, lax: 150, ..Drifts::NONE };
-    pub const NONE: Drifts =
+    pub(super) const ALL: Drifts = Drifts { strict: true, attack: true, abuse: true, lax: 150, ..Drifts::NONE };
+    pub(super) const NONE: Drifts =
         Drifts { strict: false, attack: false, abuse: false, careful: false, lax: CHANCE, plain: CHANCE };
 }
 
@@ -50,7 +50,7 @@ const CHANCE: u64 = 1;
 
 /// What to simulate.
 #[derive(Clone, Copy, Debug)]
-pub struct Plan {
+pub(super) struct Plan {
     pub seed: u64,
     pub days: u64,
     pub decisions: u64,
@@ -60,10 +60,10 @@ pub struct Plan {
 }
 
 /// How many decisions of each habit there are.
-pub type Written = BTreeMap<&'static str, u64>;
+pub(super) type Written = BTreeMap<&'static str, u64>;
 
 /// Writes the record into a directory where there is none.
-pub fn write(directory: &Path, plan: Plan) -> Written {
+pub(super) fn write(directory: &Path, plan: Plan) -> Written {
     std::fs::create_dir_all(directory.parent().unwrap()).unwrap();
     drop(Log::create(directory).unwrap());
     let templates = templates::all(plan.drifts.careful);
@@ -99,7 +99,7 @@ struct Machine<'t> {
 }
 
 /// Where a call is made, and by whom.
-pub struct Scene<'s> {
+pub(super) struct Scene<'s> {
     pub user: &'s str,
     pub agent: &'s str,
     pub project: &'s str,
@@ -206,7 +206,7 @@ impl Machine<'_> {
     }
 }
 
-pub const fn word(habit: Habit) -> &'static str {
+pub(super) const fn word(habit: Habit) -> &'static str {
     match habit {
         Habit::Everyday => "everyday",
         Habit::Middling => "middling",
@@ -217,7 +217,7 @@ pub const fn word(habit: Habit) -> &'static str {
 }
 
 /// The entry that the hook would have written, in another project.
-pub fn decision(id: &str, scene: &Scene<'_>, template: &Template) -> DecisionBody {
+pub(super) fn decision(id: &str, scene: &Scene<'_>, template: &Template) -> DecisionBody {
     let Template { facts, judgement, .. } = template;
     let moved = |text: &str| text.replace(example::CWD, scene.project);
     let lean = Facts {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 /// What people think of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Habit {
+pub(super) enum Habit {
     /// Approved, and nobody minds.
     Everyday,
     /// Approved by layer 2, which is not very sure of it.
@@ -21,15 +21,15 @@ pub enum Habit {
 }
 
 /// A call with what the engine makes of it.
-pub struct Template {
+pub(super) struct Template {
     pub habit: Habit,
     pub facts: Facts,
     pub judgement: Judgement,
 }
 
 /// The rule that is planted as too strict, and the category of the threshold that is planted as too lax.
-pub const STRICT: &str = "unseen-change";
-pub const LAX: &str = "execute";
+pub(super) const STRICT: &str = "unseen-change";
+pub(super) const LAX: &str = "execute";
 
 const FILES: &[&str] = &[
     "src/lib.rs",
@@ -137,10 +137,10 @@ const BLOCKED: &[&str] = &[
 ];
 
 /// The threshold of [`LAX`] where it was raised.
-pub const RAISED: f64 = 0.92;
+pub(super) const RAISED: f64 = 0.92;
 
 /// All templates; each is what its list says it is. A raised threshold asks about what layer 2 is not very sure of.
-pub fn all(is_raised: bool) -> Vec<Template> {
+pub(super) fn all(is_raised: bool) -> Vec<Template> {
     let mut policy = Policy::built_in();
     if is_raised {
         policy.thresholds.by_operation[Operation::Execute as usize] = RAISED;

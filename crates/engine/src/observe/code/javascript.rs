@@ -4,7 +4,7 @@ use doorward_code::Use;
 
 use super::act::{APPEND, Act, COPY, CREATE, DELETE, DELETE_TREE, LIST, METADATA, MOVE, READ, SEND, WRITE, listed};
 
-pub fn act(used: &Use) -> Option<Act> {
+pub(super) fn act(used: &Use) -> Option<Act> {
     match used.name.strip_prefix('.') {
         Some(method) => listed(method, METHODS),
         None => function_act(&used.name),

@@ -1,7 +1,7 @@
 //! Code of other languages: what its calls do, with literal arguments as targets.
 
 mod act;
-pub mod imports;
+pub(super) mod imports;
 mod javascript;
 mod other_names;
 mod python;
@@ -11,7 +11,7 @@ mod start;
 mod usual;
 mod values;
 
-pub use usual::hides;
+pub(super) use usual::hides;
 
 use crate::observe::program::carrying::note_carried_fields;
 use crate::observe::shell::field::Field;
@@ -35,7 +35,7 @@ use act::{Act, At};
 use imports::imports;
 use start::started;
 
-pub fn name(language: Option<Language>) -> &'static str {
+pub(super) fn name(language: Option<Language>) -> &'static str {
     match language {
         Some(Language::Python) => "Python",
         Some(Language::JavaScript) => "JavaScript",
@@ -44,7 +44,7 @@ pub fn name(language: Option<Language>) -> &'static str {
 }
 
 /// The language that a file is written in, by its name.
-pub fn of_file(file: &str) -> Option<Language> {
+pub(super) fn of_file(file: &str) -> Option<Language> {
     let (_, ending) = path::name(file).rsplit_once('.')?;
     match ending {
         "py" => Some(Language::Python),
@@ -54,7 +54,7 @@ pub fn of_file(file: &str) -> Option<Language> {
 }
 
 /// The language that an interpreter runs, by its name.
-pub fn of_program(name: &str) -> Option<Language> {
+pub(super) fn of_program(name: &str) -> Option<Language> {
     let starts = |known: &[&str]| known.iter().any(|known| name.starts_with(known));
     if starts(&["python", "pypy", "ipython", "coverage"]) {
         Some(Language::Python)
@@ -67,7 +67,7 @@ pub fn of_program(name: &str) -> Option<Language> {
 
 /// How much of a text has to be understood.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Manner {
+pub(super) enum Manner {
     /// All of it.
     #[default]
     Strict,
@@ -93,7 +93,7 @@ struct Code<'c> {
 }
 
 /// The one place where code of another language is judged; yields what it prints.
-pub fn code(
+pub(super) fn code(
     runner: &mut Runner<'_, '_>,
     text: &str,
     language: Option<Language>,
@@ -105,7 +105,7 @@ pub fn code(
 }
 
 /// Code of a file: what it imports is looked for beside the file.
-pub fn code_beside(
+pub(super) fn code_beside(
     runner: &mut Runner<'_, '_>,
     beside: Option<String>,
     text: &str,

@@ -123,7 +123,7 @@ const INNER: &[&str] = &[
 ];
 
 /// The text reaches something powerful other than by calling it by its name.
-pub fn reaches(reading: &Reading, language: Language) -> bool {
+pub(super) fn reaches(reading: &Reading, language: Language) -> bool {
     let modules = match language {
         Language::Python => PYTHON,
         Language::JavaScript => JAVASCRIPT,

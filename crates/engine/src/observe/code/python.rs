@@ -8,7 +8,7 @@ use super::act::{
 };
 use super::python_data;
 
-pub fn act(used: &Use) -> Option<Act> {
+pub(super) fn act(used: &Use) -> Option<Act> {
     let places = used.arguments.as_ref().map_or(0, Vec::len);
     match used.name.strip_prefix('.') {
         Some(method) => method_act(method, used),

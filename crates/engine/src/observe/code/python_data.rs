@@ -59,7 +59,7 @@ const METHODS: &[(&str, Act)] = &[(
     Act::Nothing,
 )];
 
-pub fn function(used: &Use) -> Option<Act> {
+pub(super) fn function(used: &Use) -> Option<Act> {
     if READERS.contains(&used.name.as_str()) {
         return match used.argument(0) {
             Some(Value::Text(text)) if text.contains("://") => Some(Act::Request),
@@ -71,7 +71,7 @@ pub fn function(used: &Use) -> Option<Act> {
     listed(&used.name, FUNCTIONS)
 }
 
-pub fn method(name: &str, used: &Use) -> Option<Act> {
+pub(super) fn method(name: &str, used: &Use) -> Option<Act> {
     // Statements of databases that only read.
     if name == "execute" {
         return match used.argument(0) {

@@ -38,13 +38,13 @@ const NODE: &str = "_http_agent _http_client _http_common _http_incoming _http_o
 const NODE_PREFIXED: &str = "sea sqlite test test/reporters";
 
 /// A module, or what lies in it, comes with Python.
-pub fn python(module: &str) -> bool {
+pub(super) fn python(module: &str) -> bool {
     let top = module.split('.').next().unwrap_or(module);
     listed(PYTHON, top)
 }
 
 /// A module comes with Node.
-pub fn node(module: &str) -> bool {
+pub(super) fn node(module: &str) -> bool {
     match module.strip_prefix("node:") {
         Some(module) => listed(NODE, module) || listed(NODE_PREFIXED, module),
         None => listed(NODE, module),

@@ -140,7 +140,7 @@ const STARTING: &[&str] = &[
 ];
 
 /// A member of a usual package, or a method that starts nothing.
-pub fn is_usual(used: &Use, language: Language) -> bool {
+pub(super) fn is_usual(used: &Use, language: Language) -> bool {
     if used.name.contains("__") {
         return false;
     }
@@ -239,7 +239,7 @@ pub(super) fn usual(runner: &mut Runner<'_, '_>, used: &Use, code: &mut Code<'_>
 }
 
 /// A source that runs text as code, or starts what it decodes.
-pub fn hides(reading: &Reading, language: Language) -> bool {
+pub(crate) fn hides(reading: &Reading, language: Language) -> bool {
     const RUNNING: &[&str] = &[
         "eval",
         "exec",

@@ -7,7 +7,7 @@ use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::stream::Shape;
 
 /// Every field that a value may be; one that is unknown stands for all the rest.
-pub fn fields(value: &Value, home: Option<&str>) -> Vec<Field> {
+pub(super) fn fields(value: &Value, home: Option<&str>) -> Vec<Field> {
     match value {
         Value::OneOf(values) | Value::List(values) if values.len() <= LIMIT => {
             values.iter().flat_map(|value| fields(value, home)).collect()
@@ -27,7 +27,7 @@ pub fn fields(value: &Value, home: Option<&str>) -> Vec<Field> {
 }
 
 /// The words of a list, if the value is one.
-pub fn words(value: &Value, home: Option<&str>) -> Option<Vec<Field>> {
+pub(super) fn words(value: &Value, home: Option<&str>) -> Option<Vec<Field>> {
     match value {
         Value::List(values) => Some(
             values

@@ -21,7 +21,7 @@ const HANDING: &str = "\
     GLIBC_TUNABLES DOCKER_CONFIG BOTO_CONFIG PGPASSFILE";
 
 /// The variable decides whether a shell keeps a history.
-pub fn is_history(name: &str) -> bool {
+pub(super) fn is_history(name: &str) -> bool {
     HISTORY.contains(&name)
 }
 
@@ -56,19 +56,19 @@ fn is_skip(name: &str) -> bool {
 }
 
 /// The variable skips checks with this value, or may if that is not known.
-pub fn skips_checks(name: &str, value: Option<&str>) -> bool {
+pub(super) fn skips_checks(name: &str, value: Option<&str>) -> bool {
     let Some((_, harmless)) = SKIPS.iter().find(|(known, _)| *known == name) else { return false };
     value.is_none_or(|value| !value.is_empty() && !harmless.contains(&value))
 }
 
 /// The variable makes a program take any certificate.
-pub fn weakens_tls(name: &str) -> bool {
+pub(super) fn weakens_tls(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     WEAKENS_TLS.contains(&upper.as_str())
 }
 
 /// The variable turns data into code, or moves what programs load, trust or contact.
-pub fn is_poison(name: &str) -> bool {
+pub(super) fn is_poison(name: &str) -> bool {
     let base = name.split('[').next().unwrap_or(name);
     !is_skip(base) && is_listed_poison(base)
 }
@@ -81,12 +81,12 @@ fn is_listed_poison(base: &str) -> bool {
 }
 
 /// The variable is known to change nothing that matters, with this value.
-pub fn is_harmless(name: &str, value: Option<&str>) -> bool {
+pub(super) fn is_harmless(name: &str, value: Option<&str>) -> bool {
     (HARMLESS.contains(&name) || is_skip(name) || name.starts_with("LC_")) && !leads_elsewhere(name, value)
 }
 
 /// The value of a variable that is harmless otherwise leads to a file, a host or a command.
-pub fn leads_elsewhere(name: &str, value: Option<&str>) -> bool {
+pub(super) fn leads_elsewhere(name: &str, value: Option<&str>) -> bool {
     const LEADING: &[&str] = &[
         "ASAN_OPTIONS",
         "UBSAN_OPTIONS",
@@ -114,7 +114,7 @@ pub fn leads_elsewhere(name: &str, value: Option<&str>) -> bool {
 }
 
 /// A value that makes a poisonous variable harmless.
-pub fn is_harmless_value(name: &str, value: &str) -> bool {
+pub(super) fn is_harmless_value(name: &str, value: &str) -> bool {
     if name == "NODE_OPTIONS"
         && value.split_whitespace().all(|word| word.starts_with("--max-old-space-size=") || word == "--no-warnings")
     {
@@ -124,7 +124,7 @@ pub fn is_harmless_value(name: &str, value: &str) -> bool {
 }
 
 /// The name says that the value is a secret.
-pub fn secret_variable(name: &str) -> bool {
+pub(super) fn secret_variable(name: &str) -> bool {
     const WORDS: &[&str] = &[
         "TOKEN",
         "SECRET",

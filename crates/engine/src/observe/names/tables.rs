@@ -456,7 +456,7 @@ pub(super) const HARMLESS_VALUES: &[(&str, &[&str])] = &[
 ];
 
 /// Variables that make a program take any certificate.
-pub const WEAKENS_TLS: &[&str] = &[
+pub(super) const WEAKENS_TLS: &[&str] = &[
     "NODE_TLS_REJECT_UNAUTHORIZED",
     "GIT_SSL_NO_VERIFY",
     "PYTHONHTTPSVERIFY",

@@ -7,7 +7,7 @@ use crate::observe::stream::Shape;
 
 /// A flag as it was given.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub(crate) struct Given {
     pub name: String,
     pub value: Option<Field>,
     pub role: Role,
@@ -18,7 +18,7 @@ pub struct Given {
 
 /// An argument list, read.
 #[derive(Clone, Debug, Default)]
-pub struct Args {
+pub(crate) struct Args {
     /// The program and the subcommands that were named: `git`, `git stash`, `git stash push`.
     pub chain: Vec<Entry>,
     pub given: Vec<Given>,
@@ -43,25 +43,25 @@ pub struct Args {
 
 impl Args {
     /// Some flag makes this change, and makes it wherever it is given: `--dry-run=client --dry-run=none` does not.
-    pub fn always(&self, makes: impl Fn(&Changes) -> bool) -> bool {
+    pub(crate) fn always(&self, makes: impl Fn(&Changes) -> bool) -> bool {
         let held = |name: &str| self.given.iter().filter(|given| given.name == name).all(|given| makes(&given.changes));
         self.given.iter().any(|given| makes(&given.changes) && held(&given.name))
     }
 
     /// The entry of the innermost subcommand.
-    pub fn entry(&self) -> Option<&Entry> {
+    pub(crate) fn entry(&self) -> Option<&Entry> {
         self.chain.last()
     }
 
-    pub fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.given.iter().any(|given| given.name == name)
     }
 
-    pub fn has_any(&self, names: &[&str]) -> bool {
+    pub(crate) fn has_any(&self, names: &[&str]) -> bool {
         names.iter().any(|name| self.has(name))
     }
 
-    pub fn value(&self, name: &str) -> Option<&Field> {
+    pub(crate) fn value(&self, name: &str) -> Option<&Field> {
         self.given.iter().find(|given| given.name == name).and_then(|given| given.value.as_ref())
     }
 
@@ -86,7 +86,7 @@ impl Args {
 }
 
 /// Reads the words after the program's name.
-pub fn read(program: Entry, words: &[Field], knowledge: Packed) -> Args {
+pub(crate) fn read(program: Entry, words: &[Field], knowledge: Packed) -> Args {
     let mut args = Args { chain: vec![program], ..Args::default() };
     let mut at = 0;
     let mut first = true;

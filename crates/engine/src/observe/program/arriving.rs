@@ -15,7 +15,7 @@ use crate::path::{self, Follow};
 const OWN: &[&str] = &["git", "patch", "split", "csplit"];
 
 /// Keeps in mind where an archive was unpacked or a download stored.
-pub fn note_arrivals(out: &mut Observer<'_>, caused: &Caused, invocation: &Invocation) {
+pub(super) fn note_arrivals(out: &mut Observer<'_>, caused: &Caused, invocation: &Invocation) {
     let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
     let brings = |effect: &&Effect| {
         effect.operation == Operation::Write
@@ -31,7 +31,13 @@ pub fn note_arrivals(out: &mut Observer<'_>, caused: &Caused, invocation: &Invoc
 }
 
 /// A copy of something that lies outside the project, or that came into it.
-pub fn copies_in(out: &mut Observer<'_>, field: &Field, sources: &[Field], invocation: &Invocation, state: &State<'_>) {
+pub(super) fn copies_in(
+    out: &mut Observer<'_>,
+    field: &Field,
+    sources: &[Field],
+    invocation: &Invocation,
+    state: &State<'_>,
+) {
     let world = out.world;
     let Some(cwd) = invocation.cwd.as_deref() else { return };
     let real = |field: &Field| {

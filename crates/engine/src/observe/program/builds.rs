@@ -42,7 +42,7 @@ const CODE_IN_BUILDS: &[&str] = &[
 ];
 
 /// Where a directory lies, as its links go.
-pub fn leads_to(out: &mut Observer<'_>, directory: &str) -> Option<String> {
+pub(super) fn leads_to(out: &mut Observer<'_>, directory: &str) -> Option<String> {
     let resolved = path::resolve(directory, out.world, path::Follow::Last);
     if resolved.lost {
         out.lower(Degree::Opaque, format!("it is not known where the links of `{directory}` end"));
@@ -52,7 +52,12 @@ pub fn leads_to(out: &mut Observer<'_>, directory: &str) -> Option<String> {
 
 /// `pip install -e .`: a directory of the project is built by the recipe in it, and a recipe that changed is found where
 /// all recipes are.
-pub fn builds_directory(out: &mut Observer<'_>, absolute: &str, invocation: &Invocation, state: &State<'_>) -> bool {
+pub(super) fn builds_directory(
+    out: &mut Observer<'_>,
+    absolute: &str,
+    invocation: &Invocation,
+    state: &State<'_>,
+) -> bool {
     // `.[dev]` is the same directory, with more of what its recipe declares.
     let named = absolute.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')).map_or(absolute, |(path, _)| path);
     let resolved = path::resolve(named, out.world, path::Follow::Last);
@@ -94,7 +99,12 @@ fn builds_without_own_code(world: &dyn World, directory: &str) -> bool {
 }
 
 /// Directories with build files: outside the project they are somebody else's code.
-pub fn foreign_sources(out: &mut Observer<'_>, places: &[Field], invocation: &mut Invocation, state: &State<'_>) {
+pub(super) fn foreign_sources(
+    out: &mut Observer<'_>,
+    places: &[Field],
+    invocation: &mut Invocation,
+    state: &State<'_>,
+) {
     let foreign = places
         .iter()
         .find(|field| lies_outside(out.world, field, invocation) || was_fetched(field, invocation, state))
@@ -113,7 +123,7 @@ fn was_fetched(field: &Field, invocation: &Invocation, state: &State<'_>) -> boo
     fetched_here(place.as_deref(), state).is_some()
 }
 
-pub fn lies_outside(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
+pub(super) fn lies_outside(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
     let (Some(text), Some(project)) = (field.exact(), world.project()) else { return true };
     let absolute = match invocation.cwd.as_deref() {
         _ if text.starts_with('/') => path::lexical(text),
@@ -124,7 +134,7 @@ pub fn lies_outside(world: &dyn World, field: &Field, invocation: &Invocation) -
     resolved.lost || !path::under(&resolved.real, project)
 }
 
-pub fn cmake_sources(out: &mut Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
+pub(super) fn cmake_sources(out: &mut Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
     let mut places: Vec<Field> = invocation.args.operands.clone();
     places.extend(invocation.args.value("-S").cloned());
     foreign_sources(out, &places, invocation, state);
@@ -165,7 +175,7 @@ pub fn cmake_sources(out: &mut Observer<'_>, invocation: &mut Invocation, state:
 }
 
 /// A target of this name puts files into the system.
-pub fn installs(targets: &[Field], invocation: &mut Invocation) {
+pub(super) fn installs(targets: &[Field], invocation: &mut Invocation) {
     let installs = |field: &Field| field.exact().is_none_or(|text| matches!(text.split('/').next(), Some("install")));
     if targets.iter().any(installs) {
         invocation.does.push(installation());
@@ -173,7 +183,7 @@ pub fn installs(targets: &[Field], invocation: &mut Invocation) {
 }
 
 /// `/p:Name=value`, `@file`: switches of the build engine that are no paths.
-pub fn dotnet_words(out: &mut Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
+pub(super) fn dotnet_words(out: &mut Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
     let sub = invocation.by.name.split(' ').nth(1).unwrap_or_default().to_owned();
     if matches!(sub.as_str(), "run" | "watch") {
         let first = invocation.operand(0).filter(|word| !invocation.args.ended && word.text.starts_with('@'));

@@ -11,7 +11,7 @@ use crate::world::Kind;
 
 /// What an archive of this call holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packed {
+pub(crate) struct Packed {
     /// Where the names in the archive begin.
     base: String,
     /// One of the words that were packed.
@@ -30,7 +30,7 @@ const KEEPS_LINKS: &[(&str, &[&str])] = &[
 const RENAMING: &[&str] = &["--transform", "--xform", "-s"];
 
 /// Notes what lies somewhere else after the command than the world knows.
-pub fn note_carrying(out: &mut Observer<'_>, invocation: &Invocation) {
+pub(crate) fn note_carrying(out: &mut Observer<'_>, invocation: &Invocation) {
     let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
     let entry = invocation.args.entry().map(|entry| entry.key.to_string()).unwrap_or_default();
     let Some(cwd) = invocation.cwd.as_deref() else { return };
@@ -51,7 +51,7 @@ pub fn note_carrying(out: &mut Observer<'_>, invocation: &Invocation) {
 }
 
 /// Code that renames or copies, with the path that it is given first and then.
-pub fn note_carried_fields(out: &mut Observer<'_>, from: &Field, to: &Field, cwd: Option<&str>, is_moved: bool) {
+pub(crate) fn note_carried_fields(out: &mut Observer<'_>, from: &Field, to: &Field, cwd: Option<&str>, is_moved: bool) {
     if let (Some(cwd), Some(to)) = (cwd, to.exact()) {
         note_pair(out, from, &path::join(cwd, to), cwd, is_moved);
     }

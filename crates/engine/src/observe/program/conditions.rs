@@ -8,7 +8,7 @@ use crate::observe::shell::field::Field;
 /// `docker rm x --help`: programs with subcommands read all flags first, wherever they stand.
 ///
 /// Not where words from the first operand on belong to another program, or a grammar reads them.
-pub fn asks_a_subcommand(args: &Args) -> bool {
+pub(super) fn asks_a_subcommand(args: &Args) -> bool {
     let plain = |entry: &Entry| {
         !entry.stops
             && entry.grammar.is_none()
@@ -29,7 +29,7 @@ pub fn asks_a_subcommand(args: &Args) -> bool {
 }
 
 /// `crane push --help`: the program has no way to hand a word on to other code, so help is all that comes.
-pub fn asks_anything(args: &Args) -> bool {
+pub(super) fn asks_anything(args: &Args) -> bool {
     let is_plain = |field: &Field| field.exact().is_some_and(|text| !text.starts_with('-'));
     args.chain.first().is_some_and(|entry| entry.helps)
         && !args.ended
@@ -38,7 +38,7 @@ pub fn asks_anything(args: &Args) -> bool {
 }
 
 /// Whether an effect happens with these operands; what cannot be read never prevents it.
-pub fn happens(condition: &Condition, alone: bool, invocation: &Invocation) -> bool {
+pub(super) fn happens(condition: &Condition, alone: bool, invocation: &Invocation) -> bool {
     let operands = &invocation.args.operands;
     match condition {
         Condition::Always => true,
@@ -61,7 +61,7 @@ pub fn happens(condition: &Condition, alone: bool, invocation: &Invocation) -> b
 /// No flag of the program could do anything, whichever of them a word is that cannot be read.
 ///
 /// A name in the project that is taken for a flag may at most make the program read another file.
-pub fn flags_are_harmless(args: &Args) -> bool {
+pub(super) fn flags_are_harmless(args: &Args) -> bool {
     let reads = |role: Role| args.are_names && matches!(role, Role::Read | Role::Print | Role::ReadTree | Role::List);
     let role_is_harmless = |takes: Takes| match takes {
         Takes::Nothing => true,

@@ -55,7 +55,7 @@ const OVERRIDES: &[&str] =
 const LOCAL: &[&str] = &["default", "desktop-linux", "rootless", "orbstack", "colima", "podman"];
 
 /// Takes back what speaks of another machine where the containers are plainly the project's own.
-pub fn containers(out: &Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
+pub(super) fn containers(out: &Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
     let Some(key) = invocation.args.entry().map(|entry| entry.key.to_string()) else { return };
     let serves = COMPOSING.iter().find_map(|start| key.strip_prefix(start)).is_some_and(|sub| SERVING.contains(&sub));
     let builds = BUILDING.contains(&key.as_str());

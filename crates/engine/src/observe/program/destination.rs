@@ -21,7 +21,7 @@ use crate::world::{Kind, Tracking, World};
 const AS_IT_IS: &[&str] = &["-n", "-h", "--no-dereference", "-T", "--no-target-directory"];
 
 /// The destination of a copy or move: the file itself, or one file for each source if it is a directory.
-pub fn into(
+pub(crate) fn into(
     out: &mut Observer<'_>,
     field: &Field,
     at: Option<usize>,
@@ -98,7 +98,7 @@ fn spread_over(world: &dyn World, caused: &mut Caused, field: &Field, invocation
 }
 
 /// What a program changes where it works is changed outside the project if it works there.
-pub fn place_effect(world: &dyn World, effect: &mut Effect, invocation: &Invocation) {
+pub(crate) fn place_effect(world: &dyn World, effect: &mut Effect, invocation: &Invocation) {
     note_discarded(world, effect);
     let changes = match effect.operation {
         Operation::Write | Operation::Delete | Operation::Mutate => true,
@@ -139,7 +139,7 @@ fn carry(out: &mut Observer<'_>, field: &Field, sources: &[Field], invocation: &
 }
 
 /// Whatever is moved there is as good as deleted: nobody asks before that place is cleared.
-pub fn is_disposable(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
+pub(crate) fn is_disposable(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
     let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
     if crate::place::is_harmless_device(text) {
         return true;

@@ -17,7 +17,7 @@ const USUAL: &[&str] = &[".venv", "venv"];
 /// The environment whose script for activating it a shell has read, if it is one of the project.
 ///
 /// The script itself is judged like any that a shell reads: one that somebody changed is looked through.
-pub fn activated(world: &dyn World, file: &Field, state: &State<'_>) -> Option<Rc<str>> {
+pub(crate) fn activated(world: &dyn World, file: &Field, state: &State<'_>) -> Option<Rc<str>> {
     let script = path::lexical(&path::join(state.cwd.as_deref()?, file.exact()?));
     let bin = path::parent(&script);
     let is_named = path::name(&script) == "activate" && path::name(bin) == "bin";
@@ -25,7 +25,7 @@ pub fn activated(world: &dyn World, file: &Field, state: &State<'_>) -> Option<R
 }
 
 /// The command that follows runs in the environment of the project.
-pub fn enter_environment(world: &dyn World, by: &str, state: &mut State<'_>) {
+pub(crate) fn enter_environment(world: &dyn World, by: &str, state: &mut State<'_>) {
     if !RUNNERS.contains(&by) || !world.project_trusted() {
         return;
     }
@@ -50,7 +50,7 @@ pub fn enter_environment(world: &dyn World, by: &str, state: &mut State<'_>) {
 }
 
 /// The environment that is in force has a program of this name.
-pub fn program_of_environment(world: &dyn World, name: &str, state: &State<'_>) -> Option<String> {
+pub(crate) fn program_of_environment(world: &dyn World, name: &str, state: &State<'_>) -> Option<String> {
     let root = state.venv.as_deref().filter(|root| !root.is_empty())?;
     let program = format!("{root}/bin/{name}");
     let is_there = matches!(world.look(&program).kind, Kind::File | Kind::Link);
@@ -58,7 +58,7 @@ pub fn program_of_environment(world: &dyn World, name: &str, state: &State<'_>) 
 }
 
 /// The environment will have the program by the time the command runs: a known one that works on projects.
-pub fn is_provided(out: &Observer<'_>, name: &str, state: &State<'_>) -> bool {
+pub(crate) fn is_provided(out: &Observer<'_>, name: &str, state: &State<'_>) -> bool {
     let is_known = |entry: crate::knowledge::schema::Entry| !entry.delegates.is_empty();
     let is_python = matches!(name, "python" | "python3");
     state.venv.as_deref() == Some("") && (is_python || out.knowledge.entry(name).is_some_and(is_known))

@@ -21,7 +21,7 @@ type Seal = Box<dyn FnOnce(&mut Caused, &dyn World)>;
 /// Findings in the order in which they happen. A function that returns them has touched neither the sheet nor the shell.
 #[must_use = "findings that are not carried out are lost"]
 #[derive(Default)]
-pub struct Findings(Vec<Finding>);
+pub(crate) struct Findings(Vec<Finding>);
 
 enum Finding {
     Doubt(Degree, String),
@@ -46,117 +46,122 @@ enum Finding {
 
 impl Findings {
     /// Nothing but a doubt.
-    pub fn doubtful(degree: Degree, because: impl Into<String>) -> Findings {
+    pub(crate) fn doubtful(degree: Degree, because: impl Into<String>) -> Findings {
         Findings(vec![Finding::Doubt(degree, because.into())])
     }
 
     /// Something cannot be followed.
-    pub fn doubt(&mut self, degree: Degree, because: impl Into<String>) {
+    pub(crate) fn doubt(&mut self, degree: Degree, because: impl Into<String>) {
         self.0.push(Finding::Doubt(degree, because.into()));
     }
 
     /// An effect on something that is not a file.
-    pub fn resource(&mut self, does: &Does, name: impl Into<String>, invocation: &Invocation) {
+    pub(crate) fn resource(&mut self, does: &Does, name: impl Into<String>, invocation: &Invocation) {
         self.effect(on_resource(does, name, invocation));
     }
 
     /// An effect on something that is not known.
-    pub fn unknown(&mut self, operation: Operation, marks: Marks) {
+    pub(crate) fn unknown(&mut self, operation: Operation, marks: Marks) {
         self.0.push(Finding::Unknown(operation, marks));
     }
 
     /// Secret data reaches the network.
-    pub fn send_secret(&mut self) {
+    pub(crate) fn send_secret(&mut self) {
         self.0.push(Finding::SecretSent);
     }
 
     /// An effect that is known by itself.
-    pub fn effect(&mut self, effect: Effect) {
+    pub(crate) fn effect(&mut self, effect: Effect) {
         self.marked_effect(effect, Marks::default());
     }
 
     /// The same with marks that do not count when it is compared with the effect before it.
-    pub fn marked_effect(&mut self, effect: Effect, marks: Marks) {
+    pub(crate) fn marked_effect(&mut self, effect: Effect, marks: Marks) {
         self.0.push(Finding::Effect(effect, marks));
     }
 
     /// Something is exchanged with a host.
-    pub fn connect(&mut self, host: Field, exchange: Exchange) {
+    pub(crate) fn connect(&mut self, host: Field, exchange: Exchange) {
         self.0.push(Finding::Connect(host, exchange));
     }
 
     /// Something happens to a file, and nothing of it comes out again.
-    pub fn touch(&mut self, touch: Touch, field: Field) {
+    pub(crate) fn touch(&mut self, touch: Touch, field: Field) {
         self.0.push(Finding::Touch(touch, field));
     }
 
     /// A file is read, and its content may come out again.
-    pub fn read(&mut self, touch: Touch, field: Field) {
+    pub(crate) fn read(&mut self, touch: Touch, field: Field) {
         self.0.push(Finding::Read(touch, field));
     }
 
     /// A file is written with what comes in or was read.
-    pub fn write(&mut self, touch: Touch, field: Field) {
+    pub(crate) fn write(&mut self, touch: Touch, field: Field) {
         self.0.push(Finding::Write(touch, field));
     }
 
     /// A word has a role that the tables do not say.
-    pub fn role(&mut self, field: Field, role: Role) {
+    pub(crate) fn role(&mut self, field: Field, role: Role) {
         self.0.push(Finding::Role(field, role));
     }
 
     /// The values of the flags do what the tables say.
-    pub fn flag_values(&mut self) {
+    pub(crate) fn flag_values(&mut self) {
         self.0.push(Finding::FlagValues);
     }
 
     /// The operands do what the tables say.
-    pub fn operands(&mut self) {
+    pub(crate) fn operands(&mut self) {
         self.0.push(Finding::Operands);
     }
 
     /// A program is started with arguments and input that cannot be seen.
-    pub fn start(&mut self, program: Field) {
+    pub(crate) fn start(&mut self, program: Field) {
         self.0.push(Finding::Helper(program));
     }
 
     /// A text is run by a shell.
-    pub fn run_text(&mut self, text: Field) {
+    pub(crate) fn run_text(&mut self, text: Field) {
         self.0.push(Finding::Code(text));
     }
 
     /// What comes out came from another machine.
-    pub fn fetch(&mut self) {
+    pub(crate) fn fetch(&mut self) {
         self.0.push(Finding::Fetched);
     }
 
     /// What comes in is run.
-    pub fn run_input(&mut self) {
+    pub(crate) fn run_input(&mut self) {
         self.0.push(Finding::InputRun);
     }
 
     /// What comes out may hold secrets.
-    pub fn print_secret(&mut self) {
+    pub(crate) fn print_secret(&mut self) {
         self.0.push(Finding::SecretPrinted);
     }
 
     /// These hold for another directory.
-    pub fn within(&mut self, directory: Option<String>, findings: Findings) {
+    pub(crate) fn within(&mut self, directory: Option<String>, findings: Findings) {
         self.0.push(Finding::In(directory, findings));
     }
 
     /// What these cause is changed before it is written down.
-    pub fn sealed(&mut self, findings: Findings, seal: impl FnOnce(&mut Caused, &dyn World) + 'static) {
+    pub(crate) fn sealed(&mut self, findings: Findings, seal: impl FnOnce(&mut Caused, &dyn World) + 'static) {
         self.0.push(Finding::Sealed(findings, Box::new(seal)));
     }
 
-    pub fn extend(&mut self, findings: Findings) {
+    pub(crate) fn extend(&mut self, findings: Findings) {
         self.0.extend(findings.0);
     }
 }
 
 /// Does what was found, in order.
-pub fn carry_out(runner: &mut Runner<'_, '_>, findings: Findings, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn carry_out(
+    runner: &mut Runner<'_, '_>,
+    findings: Findings,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
     for finding in findings.0 {
         carry_out_one(runner, finding, invocation, state);
     }
@@ -200,7 +205,7 @@ fn carry_out_one(runner: &mut Runner<'_, '_>, finding: Finding, invocation: &mut
 }
 
 /// An effect on something that is not a file.
-pub fn on_resource(does: &Does, name: impl Into<String>, invocation: &Invocation) -> Effect {
+pub(super) fn on_resource(does: &Does, name: impl Into<String>, invocation: &Invocation) -> Effect {
     let mut effect = Effect::new(does.operation, Target::Resource(name.into()));
     effect.scope = does.scope;
     effect.reversibility = does.reversibility;

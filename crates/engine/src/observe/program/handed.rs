@@ -130,7 +130,7 @@ const LOADING: &[&str] = &[
 ];
 
 /// Judges the words behind the name of a task.
-pub fn handed_on(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn handed_on(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let of_project = [Mark::RunsProject, Mark::Test, Mark::Build, Mark::Lint];
     let runs = |invocation: &Invocation, marks: &[Mark]| {
         invocation.does.iter().any(|does| does.operation == Operation::Execute && does.marks.has_any(marks))
@@ -211,7 +211,7 @@ fn is_of_session(world: &dyn World, field: &Field, invocation: &Invocation, stat
 }
 
 /// The words together ask a script of this name to destroy the data of an application.
-pub fn asks_to_destroy<'w>(script: &str, words: impl Iterator<Item = &'w str>) -> bool {
+pub(super) fn asks_to_destroy<'w>(script: &str, words: impl Iterator<Item = &'w str>) -> bool {
     // A file that is named is what the script works on, not what it does.
     let words: Vec<&str> = words.filter(|word| !word.contains('/')).collect();
     let split = |word: &str| -> Vec<String> {

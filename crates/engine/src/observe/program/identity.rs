@@ -17,7 +17,7 @@ use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::world::Identity;
 
-pub fn unknown_program(out: &mut Observer<'_>, fields: &[Field], by: &By, input: Stream) -> Stream {
+pub(super) fn unknown_program(out: &mut Observer<'_>, fields: &[Field], by: &By, input: Stream) -> Stream {
     out.lower(Degree::Opaque, format!("which program `{}` is", by.name));
     let origin = fields.iter().fold(input.origin, |all, field| all.and(field.origin));
     let mut marks = Marks::default().with(Mark::Obfuscated);
@@ -30,7 +30,7 @@ pub fn unknown_program(out: &mut Observer<'_>, fields: &[Field], by: &By, input:
 }
 
 /// A program by name or path: its identity first, then what it does.
-pub fn program_named<'a>(
+pub(super) fn program_named<'a>(
     runner: &mut Runner<'_, '_>,
     name: &str,
     words: &[Field],
@@ -88,7 +88,7 @@ pub fn program_named<'a>(
     }
 }
 
-pub fn identity(out: &mut Observer<'_>, name: &str, state: &State<'_>) -> Identity {
+pub(super) fn identity(out: &mut Observer<'_>, name: &str, state: &State<'_>) -> Identity {
     if !name.contains('/') {
         if state.path_changed {
             out.lower(Degree::Opaque, format!("which `{name}` runs after the search path was changed"));
@@ -117,7 +117,7 @@ pub fn identity(out: &mut Observer<'_>, name: &str, state: &State<'_>) -> Identi
 }
 
 /// The name under which the program is known, or `None` if its identity settles what it is.
-pub fn judge_identity(
+pub(super) fn judge_identity(
     runner: &mut Runner<'_, '_>,
     identity: Identity,
     name: &str,

@@ -14,7 +14,7 @@ use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
 
 /// `fd -x command`: the found paths are put in place of `{}` or at the end.
-pub fn placed_command(
+pub(crate) fn placed_command(
     runner: &mut Runner<'_, '_>,
     mut words: Vec<Field>,
     invocation: &mut Invocation,
@@ -48,7 +48,7 @@ pub fn placed_command(
 }
 
 /// The words are a command of their own.
-pub fn inner_command(
+pub(crate) fn inner_command(
     runner: &mut Runner<'_, '_>,
     words: Vec<Field>,
     invocation: &mut Invocation,
@@ -74,7 +74,12 @@ pub fn inner_command(
     invocation.output = output;
 }
 
-pub fn inner_shell(runner: &mut Runner<'_, '_>, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn inner_shell(
+    runner: &mut Runner<'_, '_>,
+    words: &[Field],
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
     let texts: Option<Vec<&str>> = words.iter().map(Field::known).collect();
     match texts {
         Some(texts) => {
@@ -92,7 +97,12 @@ pub fn inner_shell(runner: &mut Runner<'_, '_>, words: &[Field], invocation: &mu
 }
 
 /// A whole command line: the wrapper runs it and nothing else.
-pub fn inner_line(runner: &mut Runner<'_, '_>, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn inner_line(
+    runner: &mut Runner<'_, '_>,
+    field: &Field,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
     let ((), mut caused) = runner.collect(|runner| shell_code(runner, field, invocation, state));
     caused.mark(wrapper_marks(invocation));
     runner.out.write(caused);

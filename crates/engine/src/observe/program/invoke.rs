@@ -31,7 +31,7 @@ use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::World;
 
 /// Judges a known program with its words.
-pub fn invoke<'a>(
+pub(crate) fn invoke<'a>(
     runner: &mut Runner<'_, '_>,
     entry: Entry,
     words: &[Field],
@@ -202,7 +202,7 @@ fn finish(out: &mut Observer<'_>, invocation: Invocation) -> Stream {
     output
 }
 
-pub fn flag_marks(invocation: &Invocation) -> Marks {
+pub(crate) fn flag_marks(invocation: &Invocation) -> Marks {
     invocation.args.given.iter().fold(Marks::default(), |mut all, given| {
         all.union(given.changes.marks);
         all

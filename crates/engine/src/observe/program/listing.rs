@@ -19,7 +19,7 @@ const FILTERS: &[(&str, &[&str])] = &[
 ];
 
 /// The form of the lines that a program prints, where it is a list of files.
-pub fn shape(invocation: &Invocation, world: &dyn World) -> Option<Shape> {
+pub(super) fn shape(invocation: &Invocation, world: &dyn World) -> Option<Shape> {
     let args = &invocation.args;
     let name = args.chain.first()?.key.to_string();
     if args.chain.len() > 1 || !args.unknown.is_empty() || !args.unreadable.is_empty() || !args.rest.is_empty() {

@@ -1,41 +1,41 @@
 //! Programs: who is run, how its arguments read, and what they make happen.
 
-pub mod args;
+pub(super) mod args;
 mod arriving;
 mod builds;
-pub mod carrying;
+pub(super) mod carrying;
 mod conditions;
 mod containers;
-pub mod destination;
-pub mod environments;
+pub(super) mod destination;
+pub(super) mod environments;
 mod findings;
-pub mod grammar;
+pub(super) mod grammar;
 mod handed;
 mod identity;
-pub mod inner;
-pub mod invoke;
+pub(super) mod inner;
+pub(super) mod invoke;
 mod listing;
 mod named_tasks;
 mod naming;
-pub mod notes;
+pub(super) mod notes;
 mod patch_hunk;
 mod patch_text;
 mod patches;
 mod positions;
 mod reached;
 mod reading;
-pub mod recipe;
-pub mod roles;
-pub mod scripts;
-pub mod sinks;
+pub(super) mod recipe;
+pub(super) mod roles;
+pub(super) mod scripts;
+pub(super) mod sinks;
 #[cfg(test)]
 mod spellings;
-pub mod stated;
-pub mod sweeps;
+pub(super) mod stated;
+pub(super) mod sweeps;
 mod switches;
-pub mod tasks;
+pub(super) mod tasks;
 mod tokens;
-pub mod written;
+pub(super) mod written;
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
@@ -58,7 +58,7 @@ const WRAPPERS: u32 = 16;
 
 /// One run of a program while it is being judged.
 #[derive(Debug)]
-pub struct Invocation {
+pub(super) struct Invocation {
     pub args: Args,
     pub by: By,
     /// The role of each operand.
@@ -84,13 +84,13 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    pub fn operand(&self, at: usize) -> Option<&Field> {
+    pub(super) fn operand(&self, at: usize) -> Option<&Field> {
         self.args.operands.get(at)
     }
 }
 
 /// Runs a list of words as a command.
-pub fn run<'a>(
+pub(super) fn run<'a>(
     runner: &mut Runner<'_, '_>,
     fields: Vec<Field>,
     state: &mut State<'a>,

@@ -39,7 +39,7 @@ const FLAGS: &[(&str, &[&str])] = &[
 ];
 
 /// A task that leaves this machine, or destroys data, by its name.
-pub fn note_named_tasks(invocation: &mut Invocation) {
+pub(super) fn note_named_tasks(invocation: &mut Invocation) {
     let names = names(invocation);
     let mark = names.iter().find_map(|name| deployment(name));
     let destroys = names.iter().any(|name| destroys_data(name, false));

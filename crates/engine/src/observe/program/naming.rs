@@ -8,7 +8,7 @@ use crate::effect::Target;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::shell::field::Field;
 
-pub fn shown_name(name: &str, args: &Args) -> String {
+pub(super) fn shown_name(name: &str, args: &Args) -> String {
     let subs = args.entry().and_then(|entry| entry.key.split_once(' ')).map(|(_, subs)| subs);
     match subs {
         Some(subs) => format!("{name} {subs}"),
@@ -17,7 +17,7 @@ pub fn shown_name(name: &str, args: &Args) -> String {
 }
 
 /// What an effect of the whole command is about.
-pub fn target(does: &Does, invocation: &Invocation) -> Target {
+pub(super) fn target(does: &Does, invocation: &Invocation) -> Target {
     match &invocation.work_tree {
         Some(root) if does.operation == Operation::Delete && does.marks.has(Mark::DiscardsWork) => {
             Target::Path(root.clone())
@@ -39,7 +39,7 @@ fn resource(invocation: &Invocation) -> String {
 }
 
 /// The words of a command, one space between them.
-pub fn normalised(fields: &[Field]) -> String {
+pub(super) fn normalised(fields: &[Field]) -> String {
     let mut text = String::new();
     for (index, field) in fields.iter().enumerate() {
         if index > 0 {

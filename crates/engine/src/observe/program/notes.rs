@@ -18,7 +18,7 @@ use crate::observe::touch::Touch;
 use crate::world::World;
 
 /// Printing the environment matters only if it holds something secret.
-pub fn environment_dump(world: &dyn World, does: &mut Does, invocation: &mut Invocation) {
+pub(crate) fn environment_dump(world: &dyn World, does: &mut Does, invocation: &mut Invocation) {
     let secret = environment_is_secret(world);
     invocation.output.origin.environment = true;
     if secret {
@@ -30,7 +30,7 @@ pub fn environment_dump(world: &dyn World, does: &mut Does, invocation: &mut Inv
 }
 
 /// The shell prints its variables, those of the environment among them.
-pub fn lists_environment(out: &mut Observer<'_>, by: &By) -> Stream {
+pub(crate) fn lists_environment(out: &mut Observer<'_>, by: &By) -> Stream {
     let mut output = Stream::unknown(Origin { environment: true, ..Origin::default() });
     if environment_is_secret(out.world) {
         output.origin.secret = true;
@@ -50,7 +50,7 @@ fn environment_is_secret(world: &dyn World) -> bool {
 }
 
 /// What is known about the hosts that are named.
-pub fn host_marks(world: &dyn World, invocation: &Invocation) -> Marks {
+pub(crate) fn host_marks(world: &dyn World, invocation: &Invocation) -> Marks {
     let mut marks = Marks::default();
     for (field, role) in invocation.args.operands.iter().zip(&invocation.roles) {
         if *role == Role::Host {
@@ -61,7 +61,7 @@ pub fn host_marks(world: &dyn World, invocation: &Invocation) -> Marks {
 }
 
 /// Every host that is named is this machine.
-pub fn asks_loopback_only(world: &dyn World, invocation: &Invocation) -> bool {
+pub(crate) fn asks_loopback_only(world: &dyn World, invocation: &Invocation) -> bool {
     let mut hosts =
         invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Host).peekable();
     hosts.peek().is_some()
@@ -71,7 +71,7 @@ pub fn asks_loopback_only(world: &dyn World, invocation: &Invocation) -> bool {
 }
 
 /// Links and trees that this call makes: the world does not know them when later words lead through them.
-pub fn note_links(out: &mut Observer<'_>, invocation: &Invocation) {
+pub(crate) fn note_links(out: &mut Observer<'_>, invocation: &Invocation) {
     note_carrying(out, invocation);
     let with_roles = || invocation.args.operands.iter().zip(&invocation.roles);
     let names: Vec<String> = with_roles()
@@ -111,7 +111,7 @@ pub fn note_links(out: &mut Observer<'_>, invocation: &Invocation) {
 }
 
 /// What `mktemp` prints: its template, in which the letters `X` stand for what nobody can foresee.
-pub fn made_by_mktemp(out: &mut Observer<'_>, invocation: &Invocation, state: &State<'_>) -> Option<String> {
+pub(crate) fn made_by_mktemp(out: &mut Observer<'_>, invocation: &Invocation, state: &State<'_>) -> Option<String> {
     let args = &invocation.args;
     let plain = ["-d", "--directory", "-q", "--quiet", "-u", "--dry-run"];
     if !args.unknown.is_empty() || args.given.iter().any(|given| !plain.contains(&given.name.as_str())) {
@@ -136,7 +136,7 @@ pub fn made_by_mktemp(out: &mut Observer<'_>, invocation: &Invocation, state: &S
 }
 
 /// doorward is named in something that does more than read.
-pub fn note_guard(caused: &mut Caused, invocation: &Invocation) {
+pub(crate) fn note_guard(caused: &mut Caused, invocation: &Invocation) {
     const NAMES: &[&str] = &["doorward", "doorward.sock", "doorward.service"];
     let names = |field: &Field| {
         NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock")
@@ -162,7 +162,7 @@ pub fn note_guard(caused: &mut Caused, invocation: &Invocation) {
 }
 
 /// Arguments that the tables take for data and that say more: files of arguments, plugins, databases elsewhere.
-pub fn telling_arguments(world: &dyn World, invocation: &Invocation) -> Findings {
+pub(crate) fn telling_arguments(world: &dyn World, invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
     let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return found };
     let operands = &invocation.args.operands;
@@ -288,7 +288,7 @@ fn clone_flags(invocation: &Invocation) -> Findings {
 }
 
 /// A search that picks its files by the names of secrets.
-pub fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Findings {
+pub(crate) fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
     const FLAGS: &[&str] = &["-g", "--glob", "--iglob", "--include", "-G", "--file-search-regex"];
     let searches = invocation
@@ -315,7 +315,7 @@ pub fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Findings {
 }
 
 /// Searching a list of the environment for secrets.
-pub fn hunted_secrets(invocation: &Invocation) -> Findings {
+pub(crate) fn hunted_secrets(invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
     const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
     let hunts = invocation.input.origin.environment
@@ -335,7 +335,7 @@ pub fn hunted_secrets(invocation: &Invocation) -> Findings {
 }
 
 /// What `printf` prints, if its format is plain text or a single `%s`.
-pub fn printed(operands: &[Field]) -> Option<String> {
+pub(crate) fn printed(operands: &[Field]) -> Option<String> {
     // The shell puts names in place of a pattern.
     if operands.iter().any(|field| field.glob) {
         return None;

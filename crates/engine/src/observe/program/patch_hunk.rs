@@ -2,7 +2,7 @@
 
 /// Lines to take out and to put in at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Hunk {
+pub(super) struct Hunk {
     /// The line at which it begins in the old file.
     start: usize,
     old: Vec<String>,
@@ -15,7 +15,7 @@ pub struct Hunk {
 
 impl Hunk {
     /// `@@ -1,3 +1,4 @@`
-    pub fn begin(line: &str) -> Option<Hunk> {
+    pub(super) fn begin(line: &str) -> Option<Hunk> {
         let mut words = line.strip_prefix("@@ ")?.split(' ');
         let (start, old_left) = range(words.next()?.strip_prefix('-')?)?;
         let (_, new_left) = range(words.next()?.strip_prefix('+')?)?;
@@ -23,7 +23,7 @@ impl Hunk {
     }
 
     /// The line belongs to the hunk, which then keeps it.
-    pub fn takes(&mut self, line: &str) -> bool {
+    pub(super) fn takes(&mut self, line: &str) -> bool {
         let rest = || line.get(1..).unwrap_or_default().to_owned();
         if line.starts_with('\\') && !self.is_empty() {
             self.open_end = true;
@@ -55,7 +55,7 @@ impl Hunk {
         true
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.old.is_empty() && self.new.is_empty()
     }
 }
@@ -68,7 +68,7 @@ fn range(text: &str) -> Option<(usize, usize)> {
 }
 
 /// The text after all hunks, if each of them fits exactly where it says.
-pub fn applied(before: &str, hunks: &[Hunk]) -> Option<String> {
+pub(super) fn applied(before: &str, hunks: &[Hunk]) -> Option<String> {
     let mut lines: Vec<&str> = before.lines().collect();
     let mut moved: isize = 0;
     let mut open_end = !before.is_empty() && !before.ends_with('\n');

@@ -4,7 +4,7 @@ use super::patch_hunk::Hunk;
 
 /// What a patch does to one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FilePatch {
+pub(super) struct FilePatch {
     /// Every name that a reader of the patch could take, as written.
     pub names: Vec<Name>,
     /// It begins with `diff --git`, so git counts its names from the top of the work tree.
@@ -24,7 +24,7 @@ pub struct FilePatch {
 
 /// A name as it stands in a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name {
+pub(super) struct Name {
     pub text: String,
     /// Lines such as `rename to` leave out the `a/` and `b/` that the others have.
     pub is_bare: bool,
@@ -33,7 +33,7 @@ pub struct Name {
 
 /// What the line that holds a name says about the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub(super) enum End {
     Changed,
     /// `rename from`: the file is gone afterwards.
     Leaves,
@@ -43,14 +43,14 @@ pub enum End {
 
 /// A patch, as far as it was understood.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PatchText {
+pub(super) struct PatchText {
     pub files: Vec<FilePatch>,
     /// Why its text is not what is applied.
     pub doubt: Option<&'static str>,
 }
 
 /// Reads a patch in any of the forms that git and patch take.
-pub fn read(text: &str) -> PatchText {
+pub(super) fn read(text: &str) -> PatchText {
     let mut reader = Reader::default();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {

@@ -69,7 +69,7 @@ struct Reading<'i> {
 }
 
 /// `git apply`, `git am`, `patch`: every file that the patch names; a text that is not known could name any.
-pub fn note_patches(out: &mut Observer<'_>, invocation: &Invocation, state: &mut State<'_>) {
+pub(super) fn note_patches(out: &mut Observer<'_>, invocation: &Invocation, state: &mut State<'_>) {
     let Some(applier) = applier(invocation) else { return };
     if changes_nothing(applier, invocation) {
         return;
@@ -300,7 +300,7 @@ const RESUMING: &[&str] =
     &["--abort", "--skip", "--continue", "-r", "--resolved", "--quit", "--retry", "--show-current-patch"];
 
 /// `cat a b`: what comes out is what the files hold.
-pub fn prints_files(invocation: &Invocation) -> bool {
+pub(super) fn prints_files(invocation: &Invocation) -> bool {
     let args = &invocation.args;
     let is_cat = args.chain.first().is_some_and(|entry| entry.key == "cat") && args.given.is_empty();
     is_cat && args.unknown.is_empty() && args.operands.iter().all(|field| field.exact().is_some_and(|text| text != "-"))

@@ -4,7 +4,7 @@ use crate::knowledge::schema::{Count, Operand, Role};
 use crate::observe::shell::field::Field;
 
 /// `NAME=value` words, then a command.
-pub fn environment_first(positions: &[&Operand], operands: &[Field]) -> Vec<Role> {
+pub(super) fn environment_first(positions: &[&Operand], operands: &[Field]) -> Vec<Role> {
     let is_assignment = |field: &&Field| {
         let name = field.prefix().split('=').next().unwrap_or_default();
         field.prefix().contains('=')
@@ -19,7 +19,7 @@ pub fn environment_first(positions: &[&Operand], operands: &[Field]) -> Vec<Role
 }
 
 /// The roles of `count` operands: fixed positions from both ends, the repeated one in between.
-pub fn match_positions(positions: &[&Operand], count: usize) -> Vec<Role> {
+pub(super) fn match_positions(positions: &[&Operand], count: usize) -> Vec<Role> {
     let star = positions.iter().position(|operand| operand.count == Count::Any);
     let (left, right) = match star {
         Some(at) => (positions.get(..at).unwrap_or_default(), positions.get(at + 1..).unwrap_or_default()),
@@ -71,7 +71,7 @@ pub fn match_positions(positions: &[&Operand], count: usize) -> Vec<Role> {
 }
 
 /// What a path is to a command that only says what it would do.
-pub fn without_change(role: Role) -> Role {
+pub(super) fn without_change(role: Role) -> Role {
     match role {
         Role::Edit | Role::Move | Role::Upload => Role::Read,
         Role::Write

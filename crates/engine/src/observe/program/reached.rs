@@ -11,7 +11,7 @@ use crate::world::World;
 const METHOD_HEADERS: &[&str] = &["x-http-method-override", "x-http-method", "x-method-override"];
 
 /// `-H 'X-HTTP-Method-Override: DELETE'` deletes, `--inspect=0.0.0.0` lets everybody run code here.
-pub fn reaching_values(world: &dyn World, invocation: &Invocation) -> Findings {
+pub(super) fn reaching_values(world: &dyn World, invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
     let name = &invocation.by.name;
     for given in &invocation.args.given {

@@ -14,7 +14,7 @@ use crate::observe::observer::Observer;
 use crate::observe::shell::field::Field;
 
 /// Flags, words and subcommands that the tables do not know.
-pub fn unknown_words(invocation: &Invocation) -> Findings {
+pub(super) fn unknown_words(invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
     let name = &invocation.by.name;
     for flag in &invocation.args.unknown {
@@ -50,7 +50,7 @@ pub fn unknown_words(invocation: &Invocation) -> Findings {
 }
 
 /// Matches the operands with the positions that the entry lists.
-pub fn assign_roles(out: &mut Observer<'_>, invocation: &mut Invocation) {
+pub(super) fn assign_roles(out: &mut Observer<'_>, invocation: &mut Invocation) {
     let Some(entry) = invocation.args.entry() else { return };
     let args = &invocation.args;
     let positions: Vec<&Operand> = entry
@@ -94,7 +94,7 @@ pub fn assign_roles(out: &mut Observer<'_>, invocation: &mut Invocation) {
 }
 
 /// `-C dir`: the program works elsewhere.
-pub fn directory_flags(out: &mut Observer<'_>, invocation: &mut Invocation) {
+pub(super) fn directory_flags(out: &mut Observer<'_>, invocation: &mut Invocation) {
     let operands = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| **role == Role::Cwd);
     let values: Vec<Field> = invocation
         .args

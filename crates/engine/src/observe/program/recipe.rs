@@ -36,7 +36,7 @@ const DESTROYING: &[&str] = &[
 const SCRIPT_LIMIT: usize = 256 * 1024;
 
 /// A command that runs a recipe of the project: delegated if the project is trusted and the recipe unchanged.
-pub fn recipe(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn recipe(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let runs_project = [Mark::Test, Mark::Build, Mark::Lint, Mark::RunsProject, Mark::InstallDeclared];
     if !invocation.does.iter().any(|does| does.operation == Operation::Execute && does.marks.has_any(&runs_project)) {
         return;
@@ -142,7 +142,7 @@ fn runs_on_load(world: &dyn World, file: &str) -> bool {
 }
 
 /// A program that lies in the project.
-pub fn project_program(
+pub(crate) fn project_program(
     runner: &mut Runner<'_, '_>,
     file: &str,
     words: &[Field],
@@ -235,7 +235,7 @@ fn wrapped_tool(
 }
 
 /// A file of uncertain origin is run: looked through if it is a shell script, otherwise not understood.
-pub fn run_file(
+pub(crate) fn run_file(
     runner: &mut Runner<'_, '_>,
     file: &str,
     state: &mut State<'_>,
@@ -276,7 +276,7 @@ pub fn run_file(
 }
 
 /// The content of a file, in the language in which it is run.
-pub fn file_text(
+pub(crate) fn file_text(
     runner: &mut Runner<'_, '_>,
     file: &str,
     text: &str,
@@ -306,7 +306,7 @@ pub fn file_text(
     }
 }
 
-pub fn executes_file(out: &mut Observer<'_>, file: &str, by: &By, marks: Marks) {
+pub(crate) fn executes_file(out: &mut Observer<'_>, file: &str, by: &By, marks: Marks) {
     out.note_run(file);
     let place = crate::place::classify(file, out.world);
     let mut effect = Effect::new(Operation::Execute, Target::Program(file.to_owned()));
@@ -322,18 +322,18 @@ pub fn executes_file(out: &mut Observer<'_>, file: &str, by: &By, marks: Marks) 
 }
 
 /// A value that names a program to run.
-pub fn executes(runner: &mut Runner<'_, '_>, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn executes(runner: &mut Runner<'_, '_>, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
     inner_command(runner, vec![field.clone()], invocation, state);
 }
 
 /// The file was written or changed: since the project was trusted, in this session, or by this call.
-pub fn is_changed(world: &dyn World, file: &str, state: &State<'_>) -> bool {
+pub(crate) fn is_changed(world: &dyn World, file: &str, state: &State<'_>) -> bool {
     let look = world.look(file);
     look.changed_since_trust || look.created_this_session || state.written.contains_key(file)
 }
 
 /// A file of a trusted project, as it was when it was trusted.
-pub fn is_own_setting(world: &dyn World, file: &str, state: &State<'_>) -> bool {
+pub(crate) fn is_own_setting(world: &dyn World, file: &str, state: &State<'_>) -> bool {
     !is_changed(world, file, state)
         && foreign_place(world, file, state).is_none()
         && world.project_trusted()
@@ -341,7 +341,7 @@ pub fn is_own_setting(world: &dyn World, file: &str, state: &State<'_>) -> bool 
 }
 
 /// Why a file of the project does not count as what was trusted.
-pub fn not_as_trusted(world: &dyn World, file: &str, state: &State<'_>) -> &'static str {
+pub(crate) fn not_as_trusted(world: &dyn World, file: &str, state: &State<'_>) -> &'static str {
     let look = world.look(file);
     if look.created_this_session || state.written.contains_key(file) {
         "which was written in this session"
@@ -353,7 +353,7 @@ pub fn not_as_trusted(world: &dyn World, file: &str, state: &State<'_>) -> &'sta
 }
 
 /// A pattern of a delegate names this file: by its last component, or by the end of its path.
-pub fn decides(pattern: &str, file: &str) -> bool {
+pub(crate) fn decides(pattern: &str, file: &str) -> bool {
     if pattern.contains('/') {
         return file.ends_with(&format!("/{pattern}")) || wildcard(&format!("*/{pattern}"), file);
     }
@@ -362,7 +362,7 @@ pub fn decides(pattern: &str, file: &str) -> bool {
 
 /// How a file is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
+pub(crate) enum How {
     /// As a program: its own first line says by whom.
     Itself,
     /// Another program reads it.

@@ -31,7 +31,7 @@ use crate::path;
 use crate::world::{Kind, Tracking};
 
 /// Effects of the values that flags took.
-pub fn flag_values(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn flag_values(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let values: Vec<(Field, Role)> =
         invocation.args.given.iter().filter_map(|given| given.value.clone().map(|value| (value, given.role))).collect();
     for (field, role) in values {
@@ -68,7 +68,7 @@ pub fn flag_values(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, sta
 }
 
 /// Effects of the operands, the ones that start another command last.
-pub fn operands(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn operands(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let operands = invocation.args.operands.clone();
     let roles = invocation.roles.clone();
     for (index, (field, role)) in operands.iter().zip(&roles).enumerate() {
@@ -134,7 +134,12 @@ pub fn operands(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state:
 }
 
 /// A program that another one is told to start, with arguments and input that cannot be seen.
-pub fn helper_program(runner: &mut Runner<'_, '_>, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn helper_program(
+    runner: &mut Runner<'_, '_>,
+    field: &Field,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
     const COMPRESSORS: &[&str] =
         &["gzip", "pigz", "zstd", "zstdmt", "xz", "bzip2", "pbzip2", "lz4", "lzma", "cat", "true", "less"];
     let first = field.exact().and_then(|text| text.split_whitespace().next());
@@ -153,7 +158,7 @@ pub fn helper_program(runner: &mut Runner<'_, '_>, field: &Field, invocation: &m
 }
 
 /// One value or operand with a role of its own.
-pub fn role(
+pub(crate) fn role(
     runner: &mut Runner<'_, '_>,
     field: &Field,
     role: Role,
@@ -204,7 +209,13 @@ pub fn role(
     }
 }
 
-pub fn reads(out: &mut Observer<'_>, touch: Touch, field: &Field, invocation: &mut Invocation, state: &State<'_>) {
+pub(crate) fn reads(
+    out: &mut Observer<'_>,
+    touch: Touch,
+    field: &Field,
+    invocation: &mut Invocation,
+    state: &State<'_>,
+) {
     if field.text == "-" {
         return;
     }
@@ -231,7 +242,13 @@ fn prints(out: &mut Observer<'_>, field: &Field, invocation: &mut Invocation, st
     out.write(caused);
 }
 
-pub fn writes(out: &mut Observer<'_>, touch: Touch, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn writes(
+    out: &mut Observer<'_>,
+    touch: Touch,
+    field: &Field,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
     if field.text == "-" {
         return;
     }
@@ -292,7 +309,7 @@ fn set_for_command(out: &mut Observer<'_>, field: &Field, invocation: &mut Invoc
     }
 }
 
-pub fn plain(out: &mut Observer<'_>, touch: Touch, field: &Field, invocation: &Invocation) {
+pub(crate) fn plain(out: &mut Observer<'_>, touch: Touch, field: &Field, invocation: &Invocation) {
     out.touch(touch, field, invocation.cwd.as_deref(), &invocation.by);
 }
 
@@ -379,7 +396,12 @@ fn process(out: &mut Observer<'_>, field: &Field, invocation: &Invocation) {
     out.effect(effect);
 }
 
-pub fn shell_code(runner: &mut Runner<'_, '_>, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn shell_code(
+    runner: &mut Runner<'_, '_>,
+    field: &Field,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
     match field.known() {
         Some(text) if !field.origin.download => {
             let mut inner: State<'_> = state.clone();

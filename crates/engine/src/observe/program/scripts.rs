@@ -18,7 +18,7 @@ use crate::path;
 use crate::world::{Kind, Tracking, World};
 
 /// A value that names a file with code in it.
-pub fn script_file(
+pub(crate) fn script_file(
     runner: &mut Runner<'_, '_>,
     field: &Field,
     role: Role,
@@ -150,7 +150,7 @@ fn project_script(
 }
 
 /// What `$1` and its kin are for a script that gets these words; not known if any of them is not.
-pub fn positional(words: &[Field]) -> Option<std::rc::Rc<Vec<String>>> {
+pub(crate) fn positional(words: &[Field]) -> Option<std::rc::Rc<Vec<String>>> {
     let known: Option<Vec<String>> = words.iter().map(|word| word.exact().map(str::to_owned)).collect();
     known.map(std::rc::Rc::new)
 }

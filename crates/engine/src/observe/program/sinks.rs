@@ -53,7 +53,7 @@ pub(super) fn displaced_sinks(world: &dyn World, invocation: &Invocation) -> Fin
 }
 
 /// The name is taken away from the device behind it, if there is one.
-pub fn displaces_sink(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
+pub(crate) fn displaces_sink(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
     let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
     let resolved = path::resolve(&path::join(cwd, text), world, Follow::NotLast);
     place::is_harmless_device(&resolved.real)

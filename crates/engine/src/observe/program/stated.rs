@@ -19,7 +19,7 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 
 /// The effects that the entry states for the whole command.
-pub fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     note_packages(invocation);
     named_tasks::note_named_tasks(invocation);
     tasks(runner, invocation, state);
@@ -72,14 +72,14 @@ pub fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, stat
 }
 
 /// Secret data reaches a program that talks to the network.
-pub fn network_flows(out: &mut Observer<'_>, secret: bool, by: &By) {
+pub(crate) fn network_flows(out: &mut Observer<'_>, secret: bool, by: &By) {
     if secret {
         out.flow(FlowKind::SecretToNetwork, by.part, by.part);
     }
 }
 
 /// Whatever a program stores while it talks to the network came from there, in whatever order its words stand.
-pub fn note_downloads(out: &mut Observer<'_>, invocation: &Invocation, state: &mut State<'_>) {
+pub(crate) fn note_downloads(out: &mut Observer<'_>, invocation: &Invocation, state: &mut State<'_>) {
     let is_kept = invocation.stored.iter().any(|path| path != "/dev/null");
     if !invocation.output.origin.download || !is_kept {
         return;

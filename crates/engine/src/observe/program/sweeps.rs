@@ -20,7 +20,7 @@ use crate::world::{Content, Tracking};
 
 /// Which files come out of a tree.
 #[derive(Clone, Debug, Default)]
-pub struct Sweep {
+pub(crate) struct Sweep {
     /// Only files with such a name; all of them if there is none.
     picks: Vec<String>,
     /// Files and directories of such names are left out.
@@ -90,7 +90,13 @@ const NAMES: &[&str] = &[
 ];
 
 /// Reads by their own names the secrets and the files of rules that a command shows along with a tree or a list of files.
-pub fn sweep(out: &mut Observer<'_>, touch: Touch, field: &Field, real: Option<&str>, invocation: &Invocation) -> bool {
+pub(crate) fn sweep(
+    out: &mut Observer<'_>,
+    touch: Touch,
+    field: &Field,
+    real: Option<&str>,
+    invocation: &Invocation,
+) -> bool {
     let is_names =
         invocation.args.has("--files") && invocation.args.chain.first().is_some_and(|entry| entry.key == "rg");
     if !matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload) && !is_names {
@@ -142,7 +148,7 @@ fn copies_within(world: &dyn World, invocation: &Invocation) -> bool {
 
 impl Sweep {
     /// The file is one of those that the command goes through when it begins at `root`.
-    pub fn reaches(&self, root: &str, file: &str) -> bool {
+    pub(crate) fn reaches(&self, root: &str, file: &str) -> bool {
         let inner = file.strip_prefix(root).unwrap_or(file).trim_start_matches('/');
         let mut names = inner.split('/');
         let is_left = |name: &str| {
@@ -153,7 +159,7 @@ impl Sweep {
         is_picked && !names.any(is_left)
     }
 
-    pub fn shows_secrets(&self) -> bool {
+    pub(crate) fn shows_secrets(&self) -> bool {
         !self.keeps_secrets && !self.is_copy
     }
 
@@ -162,22 +168,22 @@ impl Sweep {
         Sweep { is_copy: false, ..self }
     }
 
-    pub fn copies(&self) -> bool {
+    pub(crate) fn copies(&self) -> bool {
         self.is_copy
     }
 
     /// Any name may be among the files, and what they hold comes out.
-    pub fn is_broad(&self) -> bool {
+    pub(crate) fn is_broad(&self) -> bool {
         let is_source = |pattern: &String| crate::observe::trees::is_source(pattern);
         let is_picked = !self.picks.is_empty() && self.picks.iter().all(is_source);
         self.shows_secrets() && !(self.is_shy && self.is_ignoring) && !is_picked
     }
 
-    pub fn is_ignoring(&self) -> bool {
+    pub(crate) fn is_ignoring(&self) -> bool {
         self.is_ignoring
     }
 
-    pub fn is_ignored(&self, tracking: Tracking) -> bool {
+    pub(crate) fn is_ignored(&self, tracking: Tracking) -> bool {
         match tracking {
             Tracking::Ignored | Tracking::Rebuildable => true,
             Tracking::Clean | Tracking::Modified | Tracking::Untracked | Tracking::Outside | Tracking::Unknown => false,
@@ -185,7 +191,7 @@ impl Sweep {
     }
 
     /// Some line of a file with this content may come out.
-    pub fn finds(&self, content: &Content) -> bool {
+    pub(crate) fn finds(&self, content: &Content) -> bool {
         match (content, &self.required) {
             (_, None) => true,
             (Content::Text(text), Some(required)) => required.may_match(text),
@@ -247,7 +253,7 @@ fn of_list(invocation: &Invocation) -> Option<Sweep> {
 }
 
 /// A search, whatever files it goes through.
-pub fn search(args: &Args) -> Sweep {
+pub(crate) fn search(args: &Args) -> Sweep {
     let is_inverted = args.has_any(&["-v", "--invert-match", "--passthru", "--passthrough", "-f", "--file"]);
     let given = args.given.iter().filter(|given| matches!(given.name.as_str(), "-e" | "--regexp" | "--match"));
     let named: Vec<Option<&str>> = given.map(|given| given.value.as_ref().and_then(Field::known)).collect();
@@ -291,7 +297,7 @@ fn rg(args: &Args) -> Sweep {
 }
 
 /// Files that are not tracked are searched only if a flag says so.
-pub fn git_grep(args: &Args) -> Option<Sweep> {
+pub(crate) fn git_grep(args: &Args) -> Option<Sweep> {
     let is_plain = args.has("--no-index");
     let is_ignoring = if is_plain { args.has("--exclude-standard") } else { !args.has("--no-exclude-standard") };
     (is_plain || args.has("--untracked")).then(|| Sweep { is_ignoring, ..search(args) })

@@ -101,7 +101,7 @@ const UNMISTAKABLE: &[&str] = &[
 ];
 
 /// Marks what the program did if one of its words switches a protection off.
-pub fn note_switches(out: &mut Observer<'_>, caused: &mut Caused, invocation: &Invocation) {
+pub(super) fn note_switches(out: &mut Observer<'_>, caused: &mut Caused, invocation: &Invocation) {
     let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
     let words = words(invocation);
     let mut marks = Marks::default();
@@ -128,7 +128,7 @@ pub fn note_switches(out: &mut Observer<'_>, caused: &mut Caused, invocation: &I
 }
 
 /// A program that nobody has described is started with a flag that only agents have.
-pub fn is_unguarded_agent(words: &[Field]) -> bool {
+pub(super) fn is_unguarded_agent(words: &[Field]) -> bool {
     words.iter().any(|word| UNMISTAKABLE.iter().any(|flag| word.text == *flag))
 }
 

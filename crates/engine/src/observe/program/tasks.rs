@@ -27,7 +27,7 @@ const SPECIAL: &[&str] = &["shell", "shell_plus", "dbshell", "migrate", "runner"
 const MANIFEST_LIMIT: usize = 256 * 1024;
 
 /// What the words of a build tool say beyond its tables.
-pub fn tasks(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn tasks(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
     match program.as_str() {
         "rake" | "rails" | "artisan" => named_tasks(false, invocation),
@@ -133,7 +133,13 @@ fn inline_code(out: &mut Observer<'_>, what: &str, by: &By) {
 /// The command line of a framework: `manage.py`, `artisan`, `bin/rails`, `bin/console`.
 ///
 /// Tells whether its task destroys data.
-pub fn console(runner: &mut Runner<'_, '_>, program: &str, words: &[Field], state: &mut State<'_>, by: &By) -> bool {
+pub(crate) fn console(
+    runner: &mut Runner<'_, '_>,
+    program: &str,
+    words: &[Field],
+    state: &mut State<'_>,
+    by: &By,
+) -> bool {
     let is_special = |word: &Field| SPECIAL.contains(&word.text.as_str());
     let first = words.iter().position(|word| !word.text.starts_with('-'));
     // A word before it may be the value of a flag.
@@ -183,7 +189,7 @@ pub fn console(runner: &mut Runner<'_, '_>, program: &str, words: &[Field], stat
 }
 
 /// What arrives at the console of a framework is run line by line.
-pub fn console_input(out: &mut Observer<'_>, program: &str, words: &[Field], input: &Stream, by: &By) {
+pub(crate) fn console_input(out: &mut Observer<'_>, program: &str, words: &[Field], input: &Stream, by: &By) {
     const CONSOLES: &[&str] = &["shell", "shell_plus", "dbshell", "console", "c", "dbconsole", "db", "tinker"];
     let is_framework = matches!(program, "manage.py" | "rails" | "artisan");
     let opens = words.iter().find(|word| CONSOLES.contains(&word.text.as_str()));
@@ -309,7 +315,7 @@ fn is_for_a_person(out: &Observer<'_>, words: &[Field]) -> bool {
 }
 
 /// Code that this call fetched lies where the program works: no recipe there is the one that was trusted.
-pub fn fetched_here(directory: Option<&str>, state: &State<'_>) -> Option<String> {
+pub(crate) fn fetched_here(directory: Option<&str>, state: &State<'_>) -> Option<String> {
     let directory = directory?;
     state
         .written
@@ -345,7 +351,7 @@ fn is_ruby_file(word: &Field) -> bool {
 }
 
 /// The name of a task says that it destroys the data of an application.
-pub fn destroys_data(task: &str, camel: bool) -> bool {
+pub(crate) fn destroys_data(task: &str, camel: bool) -> bool {
     if task.starts_with('-') || task.contains(['/', '.', '=', ' ']) {
         return false;
     }
@@ -371,7 +377,7 @@ pub fn destroys_data(task: &str, camel: bool) -> bool {
 }
 
 /// The name of a script or target says that it destroys a database.
-pub fn destroys_database(name: &str) -> bool {
+pub(crate) fn destroys_database(name: &str) -> bool {
     let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     destroys_data(name, false)
         && words.any(|word| matches!(word.to_ascii_lowercase().as_str(), "db" | "database" | "schema" | "migrate"))

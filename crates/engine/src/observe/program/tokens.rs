@@ -6,7 +6,7 @@ use crate::observe::shell::field::Field;
 use crate::observe::stream::Shape;
 
 /// Programs that print one number or name made of letters and digits.
-pub fn prints_a_token(invocation: &Invocation) -> bool {
+pub(super) fn prints_a_token(invocation: &Invocation) -> bool {
     let args = &invocation.args;
     let key = args.entry().map(|entry| entry.key.to_string()).unwrap_or_default();
     let plain = args.unknown.is_empty() && args.unreadable.is_empty();

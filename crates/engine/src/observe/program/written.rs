@@ -8,7 +8,7 @@ use crate::world::Shell;
 
 /// What a file is written in.
 #[derive(Clone, Copy, Debug)]
-pub enum Written {
+pub(crate) enum Written {
     Shell(Shell),
     In(Language),
 }
@@ -57,7 +57,7 @@ const OTHER_LANGUAGES: &[&str] = &[
 ];
 
 /// The language of a program by its first line; without one, whoever starts it hands it to `sh`.
-pub fn says_itself(text: &str) -> Option<Written> {
+pub(crate) fn says_itself(text: &str) -> Option<Written> {
     let Some(first) = text.lines().next().and_then(|line| line.strip_prefix("#!")) else {
         return Some(Written::Shell(Shell::Sh));
     };
@@ -76,7 +76,7 @@ pub fn says_itself(text: &str) -> Option<Written> {
 }
 
 /// Whoever reads a file decides what it is; a tool for several languages goes by the name of the file.
-pub fn read_as(file: &str, by: &str, current: Shell) -> Option<Written> {
+pub(crate) fn read_as(file: &str, by: &str, current: Shell) -> Option<Written> {
     if let Some(shell) = by.split(' ').next_back().and_then(Shell::named) {
         return Some(Written::Shell(shell));
     }

@@ -11,7 +11,7 @@ use crate::observe::stream::Origin;
 use crate::world::Kind;
 
 /// Files that a subshell wrote are there afterwards.
-pub fn keep_files<'a>(state: &mut State<'a>, inner: &State<'a>) {
+pub(crate) fn keep_files<'a>(state: &mut State<'a>, inner: &State<'a>) {
     if !Rc::ptr_eq(&state.written, &inner.written) {
         state.written = Rc::clone(&inner.written);
     }
@@ -21,7 +21,7 @@ pub fn keep_files<'a>(state: &mut State<'a>, inner: &State<'a>) {
 }
 
 /// Files that something wrote which runs at the same time: when, nobody knows.
-pub fn keep_uncertain<'a>(state: &mut State<'a>, inner: &State<'a>) {
+pub(crate) fn keep_uncertain<'a>(state: &mut State<'a>, inner: &State<'a>) {
     if !Rc::ptr_eq(&state.git, &inner.git) {
         Rc::make_mut(&mut state.git).lost();
     }
@@ -37,7 +37,13 @@ pub fn keep_uncertain<'a>(state: &mut State<'a>, inner: &State<'a>) {
 }
 
 /// Notes what a file holds from now on.
-pub fn store(out: &mut Observer<'_>, path: String, content: Option<String>, origin: Origin, state: &mut State<'_>) {
+pub(crate) fn store(
+    out: &mut Observer<'_>,
+    path: String,
+    content: Option<String>,
+    origin: Origin,
+    state: &mut State<'_>,
+) {
     // What came from elsewhere stays so until somebody writes something that is seen.
     let was_brought = state.written.get(&path).is_some_and(|earlier| earlier.origin.brought);
     let origin = Origin { brought: origin.brought || (was_brought && content.is_none()), ..origin };
@@ -50,12 +56,12 @@ pub fn store(out: &mut Observer<'_>, path: String, content: Option<String>, orig
 }
 
 /// Files are changed: where they lie then matters.
-pub fn changes_files(effect: &Effect) -> bool {
+pub(crate) fn changes_files(effect: &Effect) -> bool {
     matches!(effect.operation, Operation::Write | Operation::Delete)
 }
 
 /// A command whose files cannot be opened is not run, and the shell goes on as it was.
-pub fn unless_refused<'a>(before: Option<State<'a>>, state: &mut State<'a>) {
+pub(crate) fn unless_refused<'a>(before: Option<State<'a>>, state: &mut State<'a>) {
     if let Some(before) = before.filter(|before| !state.equals(before)) {
         *state = std::mem::replace(state, State::new(None)).join(&before);
     }

@@ -11,7 +11,7 @@ use super::state::State;
 use crate::observe::stream::{Origin, Stream};
 
 /// The arrays that a declaration sets, with what they hold. Their names become words of the declaration.
-pub fn declared_arrays<'a>(
+pub(crate) fn declared_arrays<'a>(
     runner: &mut Runner<'_, '_>,
     simple: &'a Simple,
     fields: &mut Vec<Field>,
@@ -53,7 +53,7 @@ fn elements<'a>(runner: &mut Runner<'_, '_>, value: &'a Value, keyed: bool, stat
 }
 
 /// The array stands behind the word that declares it, so it is no variable for a program.
-pub fn is_declared(assignment: &Assignment, simple: &Simple, fields: &[Field]) -> bool {
+pub(crate) fn is_declared(assignment: &Assignment, simple: &Simple, fields: &[Field]) -> bool {
     let behind = simple.words.first().is_some_and(|word| word.span.start < assignment.span.start);
     behind && matches!(assignment.value, Value::Array(_)) && fields.first().is_some_and(declares)
 }

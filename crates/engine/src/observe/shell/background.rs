@@ -7,14 +7,14 @@ use super::field::Field;
 use super::run::Runner;
 use super::state::State;
 
-pub fn note_background(runner: &mut Runner<'_, '_>, statement: &Statement) {
+pub(crate) fn note_background(runner: &mut Runner<'_, '_>, statement: &Statement) {
     if runner.calling.iter().any(|name| calls(statement, name)) {
         runner.out.call_mark(Mark::ForkBomb);
     }
 }
 
 /// The statement is started in the background, and the shell may end before it.
-pub fn is_unwaited(statements: &[Statement], at: usize, state: &State<'_>) -> bool {
+pub(crate) fn is_unwaited(statements: &[Statement], at: usize, state: &State<'_>) -> bool {
     let Some((statement, behind)) = statements.get(at..).and_then(<[Statement]>::split_first) else { return false };
     // With anything but more jobs in between, the shell may end before it waits.
     let is_waited = behind.iter().find(|statement| !statement.background).is_some_and(waits_for_all);
@@ -30,7 +30,7 @@ fn waits_for_all(statement: &Statement) -> bool {
 }
 
 /// The program starts another and ends before it.
-pub fn outlives_call(fields: &[Field]) -> bool {
+pub(crate) fn outlives_call(fields: &[Field]) -> bool {
     // These exist to let something run on, and return at once.
     const DETACHING: &[&str] =
         &["at", "batch", "daemon", "daemonize", "pm2", "screen", "setsid", "start-stop-daemon", "systemd-run", "tmux"];
@@ -39,7 +39,7 @@ pub fn outlives_call(fields: &[Field]) -> bool {
 }
 
 /// An endless loop starts things and does not wait for them.
-pub fn piles_up(body: &Loop, state: &State<'_>) -> bool {
+pub(crate) fn piles_up(body: &Loop, state: &State<'_>) -> bool {
     let waits = is_paced(&body.body) && !state.functions.contains_key("wait");
     is_endless(&body.condition) && has_background(&body.body) && !waits
 }

@@ -5,11 +5,11 @@ use super::state::State;
 use crate::observe::stream::{Shape, Stream};
 
 /// A longer word that expansions make is not known.
-pub const EXPANDED: usize = 64 * 1024;
+pub(crate) const EXPANDED: usize = 64 * 1024;
 
 /// A field under construction.
 #[derive(Clone, Debug, Default)]
-pub struct Building {
+pub(crate) struct Building {
     pub field: Field,
     /// Something was there, if only an empty quoted string.
     pub present: bool,
@@ -19,18 +19,18 @@ pub struct Building {
 
 /// An expanded value, with what stands behind a process substitution.
 #[derive(Debug)]
-pub struct Expansion {
+pub(crate) struct Expansion {
     pub value: Stream,
     pub process: Option<Stream>,
 }
 
 impl Expansion {
-    pub fn of(value: Stream) -> Expansion {
+    pub(crate) fn of(value: Stream) -> Expansion {
         Expansion { value, process: None }
     }
 }
 
-pub fn unknown(building: &mut Building, value: Stream) {
+pub(crate) fn unknown(building: &mut Building, value: Stream) {
     let field = &mut building.field;
     let leads = field.text.is_empty();
     building.loose |= !leads && !value.shape.is_one_word();
@@ -47,7 +47,7 @@ pub fn unknown(building: &mut Building, value: Stream) {
 }
 
 /// Puts a value into the field that is being built, unsplit.
-pub fn append(building: &mut Building, expansion: Expansion) {
+pub(crate) fn append(building: &mut Building, expansion: Expansion) {
     building.field.origin = building.field.origin.and(expansion.value.origin);
     building.field.process = building.field.process.take().or(expansion.process);
     match expansion.value.text {
@@ -58,7 +58,7 @@ pub fn append(building: &mut Building, expansion: Expansion) {
 }
 
 /// With another `IFS` it is not known where a value is split.
-pub fn usual_splitting(mut expansion: Expansion, state: &State<'_>) -> Expansion {
+pub(crate) fn usual_splitting(mut expansion: Expansion, state: &State<'_>) -> Expansion {
     if let Some(separators) = state.variables.get("IFS").filter(|_| expansion.process.is_none()) {
         let is_blank = |text: &str| text.chars().all(char::is_whitespace);
         expansion.value.text = None;
@@ -71,7 +71,7 @@ pub fn usual_splitting(mut expansion: Expansion, state: &State<'_>) -> Expansion
 }
 
 /// Splits an unquoted value at white space. Yields the fields that are complete.
-pub fn split(building: &mut Building, expansion: Expansion) -> Option<Vec<Building>> {
+pub(crate) fn split(building: &mut Building, expansion: Expansion) -> Option<Vec<Building>> {
     let Some(text) = &expansion.value.text else {
         let single = expansion.value.shape.is_one_word();
         unknown(building, expansion.value);

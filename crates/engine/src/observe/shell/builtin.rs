@@ -55,7 +55,7 @@ const HARMLESS_OPTIONS: &[&str] = &[
 
 impl Runner<'_, '_> {
     /// Handles a builtin that only the shell itself can; `None` for everything else.
-    pub fn builtin<'a>(
+    pub(crate) fn builtin<'a>(
         &mut self,
         name: &str,
         words: &[Field],
@@ -299,7 +299,7 @@ fn shell_options(out: &mut Observer<'_>, words: &[Field], state: &mut State<'_>)
 }
 
 /// Options by which a shell expands or runs other words than it is read to; with `shopt`, or `-o` and `-O` of a shell.
-pub fn is_odd_option(out: &mut Observer<'_>, option: &Field) -> bool {
+pub(crate) fn is_odd_option(out: &mut Observer<'_>, option: &Field) -> bool {
     let is_odd = !option.exact().is_some_and(|text| HARMLESS_OPTIONS.contains(&text));
     if is_odd {
         let option = option.shown();
@@ -428,6 +428,6 @@ impl Runner<'_, '_> {
 }
 
 /// One of the letters is among the flags, alone or in a row of letters.
-pub fn has_letter(words: &[Field], letters: &[char]) -> bool {
+pub(crate) fn has_letter(words: &[Field], letters: &[char]) -> bool {
     words.iter().any(|word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(letters))
 }

@@ -15,18 +15,18 @@ const NESTING: u32 = 12;
 
 impl Runner<'_, '_> {
     /// Runs text as programs do that hand it to a shell: `sh -c text`.
-    pub fn subshell_text(&mut self, text: &str, state: &State<'_>, input: Stream, part: Part) -> Stream {
+    pub(crate) fn subshell_text(&mut self, text: &str, state: &State<'_>, input: Stream, part: Part) -> Stream {
         self.text_of(Shell::Sh, text, state, input, part)
     }
 
     /// Runs text in a shell of its own.
-    pub fn text_of(&mut self, shell: Shell, text: &str, state: &State<'_>, input: Stream, part: Part) -> Stream {
+    pub(crate) fn text_of(&mut self, shell: Shell, text: &str, state: &State<'_>, input: Stream, part: Part) -> Stream {
         let mut inner = State { functions: Default::default(), variables: exported_only(state), ..state.clone() };
         self.nested(shell, text, &mut inner, input, part)
     }
 
     /// Runs text in the current shell: `eval`, `trap`.
-    pub fn eval_text(&mut self, text: &str, state: &mut State<'_>, input: Stream, part: Part) -> Stream {
+    pub(crate) fn eval_text(&mut self, text: &str, state: &mut State<'_>, input: Stream, part: Part) -> Stream {
         let mut ways = readings(text, state.shell()).into_iter();
         let Some(parsed) = ways.next() else { return Stream::default() };
         if let Some(error) = &parsed.error {
@@ -113,7 +113,7 @@ fn leave(out: &mut Observer<'_>, outer: Option<Part>) {
 }
 impl Runner<'_, '_> {
     /// Data arrives where code is expected.
-    pub fn run_stream(&mut self, stream: &Stream, state: &State<'_>, by: &By) -> Stream {
+    pub(crate) fn run_stream(&mut self, stream: &Stream, state: &State<'_>, by: &By) -> Stream {
         if let Some(text) = &stream.text
             && !stream.origin.download
         {
@@ -126,7 +126,7 @@ impl Runner<'_, '_> {
 }
 
 /// Data that is not known is run as code.
-pub fn runs_data(out: &mut Observer<'_>, origin: Origin, by: &By) {
+pub(crate) fn runs_data(out: &mut Observer<'_>, origin: Origin, by: &By) {
     let kind = if origin.download { FlowKind::DownloadToExecute } else { FlowKind::DataToExecute };
     out.flow(kind, by.part, by.part);
     out.lower(Degree::Opaque, format!("`{}` runs data that is not known", by.name));
@@ -138,12 +138,12 @@ pub fn runs_data(out: &mut Observer<'_>, origin: Origin, by: &By) {
 }
 
 /// Something sensitive was read so far.
-pub fn seen_secret(out: &Observer<'_>) -> bool {
+pub(crate) fn seen_secret(out: &Observer<'_>) -> bool {
     out.has_read_secret()
 }
 
 /// The shell that does something, if it is one: `bash`, `busybox sh`.
-pub fn shell_of(by: &By) -> Option<Shell> {
+pub(crate) fn shell_of(by: &By) -> Option<Shell> {
     by.name.split(' ').next_back().and_then(Shell::named)
 }
 

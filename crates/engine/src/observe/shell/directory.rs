@@ -13,7 +13,7 @@ use crate::observe::stream::{Shape, Stream};
 use crate::path::{self, Follow};
 use crate::world::{Kind, World};
 
-pub fn change_directory(
+pub(crate) fn change_directory(
     runner: &mut Runner<'_, '_>,
     name: &str,
     words: &[Field],

@@ -17,18 +17,18 @@ const STEPS: u32 = 4;
 
 impl Runner<'_, '_> {
     /// Arithmetic evaluates the values of the variables it names, subscripts in them included.
-    pub fn arithmetic<'a>(&mut self, arithmetic: &'a doorward_shell::Arithmetic, state: &mut State<'a>) {
+    pub(crate) fn arithmetic<'a>(&mut self, arithmetic: &'a doorward_shell::Arithmetic, state: &mut State<'a>) {
         self.subscript(&arithmetic.word, state);
     }
 }
 
 /// Data that nobody has seen runs commands where a number is expected: `a[$(…)]`.
-pub fn reads_as_number(out: &mut Observer<'_>) {
+pub(crate) fn reads_as_number(out: &mut Observer<'_>) {
     out.lower(Degree::Opaque, "unknown data that is read as arithmetic, which may run text");
 }
 
 /// Text that the shell reads as arithmetic: in `$((…))`, a subscript, an offset, the value of a number.
-pub fn evaluates(out: &mut Observer<'_>, text: &str, state: &mut State<'_>) {
+pub(crate) fn evaluates(out: &mut Observer<'_>, text: &str, state: &mut State<'_>) {
     let assigned = assigned(text);
     let is_certain = !text.contains(['?', '&', '|']);
     for name in names(text) {
@@ -53,7 +53,7 @@ pub fn evaluates(out: &mut Observer<'_>, text: &str, state: &mut State<'_>) {
 }
 impl Runner<'_, '_> {
     /// A name with a subscript that is only text to us: the shell expands it once more, so what it runs is judged.
-    pub fn evaluated_subscript(&mut self, name: &str, state: &mut State<'_>) {
+    pub(crate) fn evaluated_subscript(&mut self, name: &str, state: &mut State<'_>) {
         let Some((_, subscript)) = name.split_once('[') else { return };
         let subscript = subscript.rsplit_once(']').map_or(subscript, |(inside, _)| inside);
         evaluates(self.out, &format!("[{subscript}"), state);
@@ -70,7 +70,7 @@ impl Runner<'_, '_> {
     }
 
     /// The word names a variable that a builtin sets or asks for.
-    pub fn names_variable(&mut self, word: &Field, by: &str, state: &mut State<'_>) -> Option<String> {
+    pub(crate) fn names_variable(&mut self, word: &Field, by: &str, state: &mut State<'_>) -> Option<String> {
         self.evaluated_subscript(&word.text, state);
         match word.exact() {
             Some(name) => Some(name.split('[').next().unwrap_or(name).to_owned()),
@@ -82,7 +82,7 @@ impl Runner<'_, '_> {
     }
 
     /// `[[ … ]]`: what stands beside an operator for numbers is arithmetic, and so is the subscript of a variable.
-    pub fn double_bracket<'a>(&mut self, test: &'a doorward_shell::Test, state: &mut State<'a>) {
+    pub(crate) fn double_bracket<'a>(&mut self, test: &'a doorward_shell::Test, state: &mut State<'a>) {
         let fields: Vec<_> = test.words.iter().map(|word| self.text(word, state)).collect();
         for field in fields.iter().filter(|field| runs_in_arithmetic(&field.text)) {
             self.evaluated_subscript(&field.text, state);

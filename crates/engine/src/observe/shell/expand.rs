@@ -23,7 +23,7 @@ const ALTERNATIVES: usize = 256;
 
 impl Runner<'_, '_> {
     /// The arguments that a word becomes.
-    pub fn expand<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Vec<Field> {
+    pub(crate) fn expand<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Vec<Field> {
         if let [Part::Text { text, quoting: Quoting::Bare }] = word.parts.as_slice() {
             return vec![Field::literal(text.clone(), word.span)];
         }
@@ -35,7 +35,7 @@ impl Runner<'_, '_> {
     }
 
     /// The text of a word that is neither split nor matched against file names.
-    pub fn text<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Field {
+    pub(crate) fn text<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Field {
         let mut building = Building { field: Field { span: word.span, ..Field::default() }, ..Building::default() };
         for part in &word.parts {
             match part {
@@ -52,7 +52,7 @@ impl Runner<'_, '_> {
     }
 
     /// The text of a word that is read as arithmetic, and whether what is not known of it may be more than a number.
-    pub fn number_text<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> (Field, bool) {
+    pub(crate) fn number_text<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> (Field, bool) {
         let mut building = Building { field: Field { span: word.span, ..Field::default() }, ..Building::default() };
         let mut is_free = false;
         for part in &word.parts {
@@ -265,7 +265,7 @@ impl Runner<'_, '_> {
     }
 
     /// A word that is read as arithmetic.
-    pub fn subscript<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Field {
+    pub(crate) fn subscript<'a>(&mut self, word: &'a Word, state: &mut State<'a>) -> Field {
         let (field, is_free) = self.number_text(word, state);
         if is_free {
             reads_as_number(self.out);
@@ -275,7 +275,7 @@ impl Runner<'_, '_> {
     }
 
     /// The subscript of an array; one whose elements have names takes any text.
-    pub fn element<'a>(&mut self, array: &str, subscript: &'a Word, state: &mut State<'a>) {
+    pub(crate) fn element<'a>(&mut self, array: &str, subscript: &'a Word, state: &mut State<'a>) {
         if state.keyed.contains(array) {
             self.text(subscript, state);
         } else {

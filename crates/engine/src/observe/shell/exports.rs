@@ -14,7 +14,7 @@ use crate::observe::stream::{Shape, Stream};
 use crate::world::World;
 
 /// Sets a variable and judges its name.
-pub fn assign(out: &mut Observer<'_>, name: &str, value: Stream, state: &mut State<'_>) {
+pub(crate) fn assign(out: &mut Observer<'_>, name: &str, value: Stream, state: &mut State<'_>) {
     note_tied(out, name, state);
     if state.exports_all {
         exported(out, name, &value, state, "whatever follows");
@@ -50,7 +50,7 @@ pub fn assign(out: &mut Observer<'_>, name: &str, value: Stream, state: &mut Sta
 }
 
 /// A variable enters the environment of programs.
-pub fn exported(out: &mut Observer<'_>, name: &str, value: &Stream, state: &mut State<'_>, program: &str) {
+pub(crate) fn exported(out: &mut Observer<'_>, name: &str, value: &Stream, state: &mut State<'_>, program: &str) {
     if names::is_poison(name) {
         if !value_is_harmless(out.world, name, value, state) {
             let ((), mut caused) = out.collect(|out| poison(out, name, state));
@@ -94,7 +94,7 @@ fn value_is_harmless(world: &dyn World, name: &str, value: &Stream, state: &Stat
 }
 
 /// What is typed from here on may not be written down.
-pub fn hides_history(out: &mut Observer<'_>, what: &str) {
+pub(crate) fn hides_history(out: &mut Observer<'_>, what: &str) {
     let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("shell history: {what}")));
     effect.scope = Scope::Project;
     effect.reach = Reach::Workspace;
@@ -119,7 +119,7 @@ fn note_skipped_checks(out: &mut Observer<'_>, name: &str, value: Option<&str>) 
 }
 
 /// A variable that turns data into code was set.
-pub fn poison(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
+pub(crate) fn poison(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
     state.poisoned = true;
     state.path_changed |= name == "PATH";
     let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
@@ -134,7 +134,7 @@ pub fn poison(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
     out.effect(effect);
 }
 
-pub fn export(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
+pub(crate) fn export(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
     let value = state.variables.get(name).map(|variable| variable.value.clone());
     let value = value.unwrap_or_default();
     if names::is_poison(name)

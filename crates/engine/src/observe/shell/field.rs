@@ -6,7 +6,7 @@ use crate::observe::stream::{Origin, Shape, Stream};
 
 /// One argument. What is not known stands as [`UNKNOWN`] in the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Field {
+pub(crate) struct Field {
     pub text: String,
     /// Some of the text is not known.
     pub dynamic: bool,
@@ -23,41 +23,41 @@ pub struct Field {
 }
 
 /// Stands for unknown text inside a field; never part of a real argument.
-pub const UNKNOWN: char = '\u{fdd0}';
+pub(crate) const UNKNOWN: char = '\u{fdd0}';
 
 impl Field {
-    pub fn literal(text: impl Into<String>, span: Span) -> Field {
+    pub(crate) fn literal(text: impl Into<String>, span: Span) -> Field {
         Field { text: text.into(), span, ..Field::default() }
     }
 
     /// The whole text, if it is known to the last byte and is one argument.
-    pub fn exact(&self) -> Option<&str> {
+    pub(crate) fn exact(&self) -> Option<&str> {
         (!self.dynamic && !self.glob && !self.many).then_some(&self.text)
     }
 
     /// The whole text, also if the shell may match it against file names.
-    pub fn known(&self) -> Option<&str> {
+    pub(crate) fn known(&self) -> Option<&str> {
         (!self.dynamic && !self.many).then_some(&self.text)
     }
 
     /// The text before the first unknown character.
-    pub fn prefix(&self) -> &str {
+    pub(crate) fn prefix(&self) -> &str {
         self.text.split(UNKNOWN).next().unwrap_or_default()
     }
 
     /// The argument may be a flag although it does not look like one.
-    pub fn may_be_flag(&self) -> bool {
+    pub(crate) fn may_be_flag(&self) -> bool {
         self.dynamic && self.prefix().is_empty() && self.shape.may_be_flag()
     }
 
     /// The field as a person reads it.
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         self.text.replace(UNKNOWN, "…")
     }
 
     /// The same field with another text.
     #[must_use]
-    pub fn with_text(&self, text: impl Into<String>) -> Field {
+    pub(crate) fn with_text(&self, text: impl Into<String>) -> Field {
         Field { text: text.into(), ..self.clone() }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Names as they stand after some commands of the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GitSteps {
+pub(crate) struct GitSteps {
     /// Where `HEAD` is now, if it was moved there by name.
     head: Option<String>,
     /// What `-` stands for now.
@@ -25,7 +25,7 @@ pub struct GitSteps {
 
 /// What a name means to the world.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
+pub(crate) enum Named {
     Name(String),
     /// A branch of the remote as it will be once it was fetched.
     Fetched(String),
@@ -34,7 +34,7 @@ pub enum Named {
 
 impl GitSteps {
     /// The name as the world has to be asked for it.
-    pub fn name(&self, text: &str, is_of_remote: impl Fn(&str) -> bool) -> Named {
+    pub(crate) fn name(&self, text: &str, is_of_remote: impl Fn(&str) -> bool) -> Named {
         if self.is_lost {
             return Named::Unknown;
         }
@@ -66,47 +66,47 @@ impl GitSteps {
     }
 
     /// There may be names that the world does not know yet.
-    pub fn makes_names(&self) -> bool {
+    pub(crate) fn makes_names(&self) -> bool {
         self.has_fetched || self.is_lost
     }
 
     /// Nothing that the world says about names is out of date.
-    pub fn is_start(&self) -> bool {
+    pub(crate) fn is_start(&self) -> bool {
         *self == GitSteps::default()
     }
 
-    pub fn switched(&mut self, from: Option<&str>, to: String) {
+    pub(crate) fn switched(&mut self, from: Option<&str>, to: String) {
         self.previous = self.head.take().or_else(|| from.map(str::to_owned)).filter(|_| !self.is_head_lost);
         self.head = Some(to);
         self.is_head_lost = false;
     }
 
-    pub fn made(&mut self, name: String, start: String) {
+    pub(crate) fn made(&mut self, name: String, start: String) {
         self.made.insert(name, start);
     }
 
-    pub fn committed(&mut self) {
+    pub(crate) fn committed(&mut self) {
         self.has_commits = true;
     }
 
-    pub fn stashed(&mut self) {
+    pub(crate) fn stashed(&mut self) {
         self.has_stashed = true;
     }
 
-    pub fn has_stashed(&self) -> bool {
+    pub(crate) fn has_stashed(&self) -> bool {
         self.has_stashed
     }
 
-    pub fn fetched(&mut self) {
+    pub(crate) fn fetched(&mut self) {
         self.has_fetched = true;
     }
 
-    pub fn lost(&mut self) {
+    pub(crate) fn lost(&mut self) {
         self.is_lost = true;
     }
 
     /// What may hold after either of two ways.
-    pub fn join(&mut self, other: &GitSteps) {
+    pub(crate) fn join(&mut self, other: &GitSteps) {
         self.is_lost |= other.is_lost || self.made != other.made;
         self.is_head_lost |= other.is_head_lost || (&self.head, &self.previous) != (&other.head, &other.previous);
         self.has_commits |= other.has_commits;

@@ -13,7 +13,7 @@ use crate::observe::stream::Stream;
 
 /// The state in which a script was left before its end.
 #[derive(Debug)]
-pub struct Jump {
+pub(crate) struct Jump {
     state: State<'static>,
     /// The functions by name and place in the text, which outlives no script.
     functions: Vec<(String, usize)>,
@@ -23,7 +23,7 @@ pub struct Jump {
 
 /// How many ways out were met so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Exits {
+pub(crate) struct Exits {
     /// `break`, `continue`, `return`: what follows in the loop or function may be skipped.
     pub skips: u32,
     /// `exit`: what follows in the shell may be skipped.
@@ -33,7 +33,7 @@ pub struct Exits {
 impl Runner<'_, '_> {
     /// `a && b || c`: what follows `&&` sees the state after success, what follows `||` the states after failure; what
     /// comes behind the list sees both.
-    pub fn list<'a>(&mut self, statement: &'a Statement, state: &mut State<'a>, input: Stream) -> Stream {
+    pub(crate) fn list<'a>(&mut self, statement: &'a Statement, state: &mut State<'a>, input: Stream) -> Stream {
         if statement.rest.is_empty() {
             return self.pipeline(&statement.first, state, input);
         }
@@ -144,7 +144,7 @@ impl Runner<'_, '_> {
     }
 
     /// Takes down the state in which `break`, `continue`, `return` or `exit` leaves.
-    pub fn leaves(&mut self, name: &str, words: &[Field], state: &State<'_>) {
+    pub(crate) fn leaves(&mut self, name: &str, words: &[Field], state: &State<'_>) {
         let loops = match name {
             "exit" => {
                 self.exits.ends += 1;
@@ -161,7 +161,7 @@ impl Runner<'_, '_> {
     }
 
     /// The end of a loop's body, where `break` and `continue` since `at` arrive too.
-    pub fn land_loop(&mut self, at: usize, state: &mut State<'_>) {
+    pub(crate) fn land_loop(&mut self, at: usize, state: &mut State<'_>) {
         for mut jump in self.jumps.split_off(at.min(self.jumps.len())) {
             match jump.loops {
                 Some(loops) => {
@@ -177,14 +177,14 @@ impl Runner<'_, '_> {
     }
 
     /// The end of a function, where every way out since `at` arrives.
-    pub fn land_function(&mut self, at: usize, state: &mut State<'_>) {
+    pub(crate) fn land_function(&mut self, at: usize, state: &mut State<'_>) {
         for jump in self.jumps.split_off(at.min(self.jumps.len())) {
             arrive(&jump, state);
         }
     }
 
     /// Runs something in a shell of its own: no way out of it leads into this one.
-    pub fn apart<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn apart<T>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
         let (exits, jumps, looping) = (self.exits, self.jumps.len(), self.looping);
         let done = inner(self);
         self.exits = exits;
@@ -232,7 +232,7 @@ fn either<'a>(one: Option<State<'a>>, other: Option<State<'a>>) -> Option<State<
 }
 
 /// A file that cannot be opened makes any command fail, before it has done anything.
-pub fn opens_files(redirects: &[Redirect]) -> bool {
+pub(crate) fn opens_files(redirects: &[Redirect]) -> bool {
     redirects.iter().any(|redirect| match (&redirect.target, redirect.operator) {
         (RedirectTarget::Document(_), _) | (_, RedirectOperator::HereString) => false,
         (RedirectTarget::Word(word), _) => match word.parts.as_slice() {

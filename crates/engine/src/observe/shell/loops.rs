@@ -7,7 +7,7 @@ use crate::observe::observer::Observer;
 use crate::observe::stream::{Origin, Shape, Stream};
 
 /// What a loop variable can be: globs inside the project yield paths of the project.
-pub fn loop_value(
+pub(crate) fn loop_value(
     out: &Observer<'_>,
     words: Option<&[super::field::Field]>,
     origin: Origin,
@@ -37,7 +37,7 @@ pub fn loop_value(
 }
 
 /// Variables that a loop body sets are not known on its second round, except that a count stays a count.
-pub fn forget_assigned<'a>(script: &'a Script, state: &mut State<'a>) {
+pub(crate) fn forget_assigned<'a>(script: &'a Script, state: &mut State<'a>) {
     let (mut names, mut counts) = (Vec::new(), Vec::new());
     doorward_shell::walk(script, &mut |command: &Command| {
         if let CommandKind::Simple(simple) = &command.kind {

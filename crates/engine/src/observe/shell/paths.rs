@@ -5,12 +5,12 @@ use crate::path::{Follow, lexical, resolve, under};
 use crate::world::World;
 
 /// The word can only become paths below the current directory.
-pub fn stays_inside(field: &Field) -> bool {
+pub(crate) fn stays_inside(field: &Field) -> bool {
     !field.dynamic && !field.text.starts_with(['/', '-', '~']) && !field.text.split('/').any(|part| part == "..")
 }
 
 /// The directory is known, and the project or a scratch directory holds it, also by its links.
-pub fn is_ours(directory: Option<&str>, world: &dyn World) -> bool {
+pub(crate) fn is_ours(directory: Option<&str>, world: &dyn World) -> bool {
     let Some(directory) = directory else { return false };
     let resolved = resolve(directory, world, Follow::Last);
     let holds = |root: &str| under(&resolved.real, root) && under(&resolved.lexical, root);
@@ -18,7 +18,7 @@ pub fn is_ours(directory: Option<&str>, world: &dyn World) -> bool {
 }
 
 /// The directory can be listed, and no name in it looks like a flag.
-pub fn is_free_of_flags(directory: &str, world: &dyn World) -> bool {
+pub(crate) fn is_free_of_flags(directory: &str, world: &dyn World) -> bool {
     world.entries(directory).is_some_and(|names| !names.iter().any(|name| name.starts_with('-')))
 }
 
@@ -43,7 +43,7 @@ fn leads_inside(field: &Field, cwd: Option<&str>, world: &dyn World) -> bool {
 }
 
 /// The word stays inside, and neither names nor may match anything sensitive.
-pub fn is_plain_inside(field: &Field, cwd: Option<&str>, world: &dyn World) -> bool {
+pub(crate) fn is_plain_inside(field: &Field, cwd: Option<&str>, world: &dyn World) -> bool {
     (stays_inside(field) || leads_inside(field, cwd, world))
         && cwd.is_some_and(|cwd| {
             let (directory, name) = field.text.rsplit_once('/').unwrap_or(("", &field.text));
@@ -57,7 +57,7 @@ pub fn is_plain_inside(field: &Field, cwd: Option<&str>, world: &dyn World) -> b
 }
 
 /// Every entry is the project or its `src`: the code that its tests and scripts are about.
-pub fn source_roots(text: &str, cwd: Option<&str>, world: &dyn World) -> bool {
+pub(crate) fn source_roots(text: &str, cwd: Option<&str>, world: &dyn World) -> bool {
     let (Some(cwd), Some(project)) = (cwd, world.project()) else { return false };
     text.split(':').all(|entry| {
         let path = lexical(&crate::path::join(cwd, entry));
@@ -90,7 +90,7 @@ const TOOL_DIRECTORIES: &[&str] = &[
 ];
 
 /// Every entry of a PATH is the old PATH, a system directory or a tool chain's directory.
-pub fn harmless_path_list(text: &str, world: &dyn World) -> bool {
+pub(crate) fn harmless_path_list(text: &str, world: &dyn World) -> bool {
     let before = world.environment("PATH");
     text.split(':').all(|entry| {
         let known = before.as_deref().is_some_and(|path| path.split(':').any(|old| old == entry));
@@ -123,7 +123,7 @@ fn is_tool_directory(entry: &str, world: &dyn World) -> bool {
 }
 
 /// The text is written like a path, and leads out of the project and the agent's own directories.
-pub fn leads_out(text: &str, cwd: Option<&str>, world: &dyn World) -> bool {
+pub(crate) fn leads_out(text: &str, cwd: Option<&str>, world: &dyn World) -> bool {
     let text = text.split(['=', ':']).find(|piece| is_written_as_path(piece)).unwrap_or(text);
     if !is_written_as_path(text) {
         return false;

@@ -12,7 +12,7 @@ use crate::world::Shell;
 
 /// One way to read a text.
 #[derive(Debug)]
-pub struct Reading {
+pub(crate) struct Reading {
     pub script: Script,
     pub error: Option<ParseError>,
     /// Whose builtins and expansions run it.
@@ -20,7 +20,7 @@ pub struct Reading {
 }
 
 /// The ways in which a text may be read; those that come to the same are one.
-pub fn readings(text: &str, shell: Shell) -> Vec<Reading> {
+pub(crate) fn readings(text: &str, shell: Shell) -> Vec<Reading> {
     match shell {
         Shell::Bash => vec![read(text, Dialect::Bash)],
         Shell::Zsh => vec![read(text, Dialect::Zsh)],
@@ -53,7 +53,7 @@ fn by_sh(text: &str) -> Vec<Reading> {
 }
 
 /// Runs a text as every shell would that may run it. What any of them does counts.
-pub fn every_reading(
+pub(crate) fn every_reading(
     runner: &mut Runner<'_, '_>,
     text: &str,
     shell: Shell,
@@ -107,7 +107,7 @@ fn one_reading<'a>(runner: &mut Runner<'_, '_>, script: &'a Script, state: &mut 
 
 impl State<'_> {
     /// The shell that runs this part of the script.
-    pub fn shell(&self) -> Shell {
+    pub(crate) fn shell(&self) -> Shell {
         match self.dialect {
             Dialect::Bash => Shell::Bash,
             Dialect::Sh => Shell::Sh,

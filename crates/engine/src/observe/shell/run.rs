@@ -22,7 +22,7 @@ use crate::observe::observer::Observer;
 use crate::observe::stream::{Origin, Stream};
 
 /// Functions and nested code deeper than this are not followed.
-pub const DEPTH: u32 = 40;
+pub(crate) const DEPTH: u32 = 40;
 
 /// A body whose rounds keep changing what the next one sees is run this often.
 const ROUNDS: usize = 4;
@@ -32,7 +32,7 @@ const ITERATIONS: usize = 64;
 
 /// One walk over a script, writing into an observer.
 #[derive(Debug)]
-pub struct Runner<'o, 'w> {
+pub(crate) struct Runner<'o, 'w> {
     pub out: &'o mut Observer<'w>,
     pub depth: u32,
     pub calling: Vec<String>,
@@ -56,7 +56,7 @@ pub struct Runner<'o, 'w> {
 }
 
 impl<'o, 'w> Runner<'o, 'w> {
-    pub fn new(out: &'o mut Observer<'w>) -> Runner<'o, 'w> {
+    pub(crate) fn new(out: &'o mut Observer<'w>) -> Runner<'o, 'w> {
         Runner {
             out,
             depth: 0,
@@ -75,14 +75,14 @@ impl<'o, 'w> Runner<'o, 'w> {
     }
 
     /// What the run causes, by value; `Observer::write` puts it onto the sheet.
-    pub fn collect<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
+    pub(crate) fn collect<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
         let beginning = self.out.begin();
         let done = run(self);
         (done, self.out.end(beginning))
     }
 
     /// A whole program: also looks into functions that nothing calls.
-    pub fn program<'a>(&mut self, script: &'a Script, state: &mut State<'a>, input: Stream) -> Stream {
+    pub(crate) fn program<'a>(&mut self, script: &'a Script, state: &mut State<'a>, input: Stream) -> Stream {
         let output = self.script(script, state, input);
         let idle: Vec<_> =
             state.functions.iter().filter(|(name, _)| !self.called.contains(*name)).map(|(_, body)| *body).collect();
@@ -95,7 +95,7 @@ impl<'o, 'w> Runner<'o, 'w> {
     }
 
     /// Runs statements in order; yields what they print.
-    pub fn script<'a>(&mut self, script: &'a Script, state: &mut State<'a>, input: Stream) -> Stream {
+    pub(crate) fn script<'a>(&mut self, script: &'a Script, state: &mut State<'a>, input: Stream) -> Stream {
         if self.depth >= DEPTH || !self.out.spend(1) {
             self.out.lower(Degree::Opaque, "nested too deeply");
             return Stream::default();
@@ -129,7 +129,7 @@ impl<'o, 'w> Runner<'o, 'w> {
         self.list(statement, state, input)
     }
 
-    pub fn pipeline<'a>(&mut self, pipeline: &'a Pipeline, state: &mut State<'a>, input: Stream) -> Stream {
+    pub(crate) fn pipeline<'a>(&mut self, pipeline: &'a Pipeline, state: &mut State<'a>, input: Stream) -> Stream {
         if let [command] = pipeline.commands.as_slice() {
             let output = self.command(command, state, input);
             self.spring_traps(state);
@@ -156,7 +156,7 @@ impl<'o, 'w> Runner<'o, 'w> {
         stream
     }
 
-    pub fn command<'a>(&mut self, command: &'a Command, state: &mut State<'a>, input: Stream) -> Stream {
+    pub(crate) fn command<'a>(&mut self, command: &'a Command, state: &mut State<'a>, input: Stream) -> Stream {
         if !self.out.spend(1) {
             return Stream::default();
         }
@@ -367,7 +367,7 @@ impl<'o, 'w> Runner<'o, 'w> {
     }
 
     /// A value of an assignment, for its effects and its text.
-    pub fn value<'a>(&mut self, value: &'a Value, state: &mut State<'a>) -> Stream {
+    pub(crate) fn value<'a>(&mut self, value: &'a Value, state: &mut State<'a>) -> Stream {
         match value {
             Value::Scalar(word) => {
                 let field = self.text(word, state);

@@ -13,7 +13,7 @@ use crate::world::World;
 /// anything.
 ///
 /// INVARIANT: text around an unknown part never leads out of the directory that the shape promises.
-pub fn of(field: &Field, loose: bool, cwd: Option<&str>, world: &dyn World) -> Shape {
+pub(crate) fn of(field: &Field, loose: bool, cwd: Option<&str>, world: &dyn World) -> Shape {
     if field.text.chars().count() == 1 {
         return field.shape;
     }
@@ -35,7 +35,7 @@ pub fn of(field: &Field, loose: bool, cwd: Option<&str>, world: &dyn World) -> S
 }
 
 /// The shape of a variable that gets this word as its value.
-pub fn of_value(field: &Field) -> Shape {
+pub(crate) fn of_value(field: &Field) -> Shape {
     let begun = field.prefix().chars().next().is_some_and(|first| first != '-' && !first.is_whitespace());
     match field.shape {
         Shape::Any | Shape::Below if field.dynamic && begun => Shape::Begun,
@@ -52,7 +52,7 @@ pub fn of_value(field: &Field) -> Shape {
 }
 
 /// The shape of data that is read line by line.
-pub fn of_lines(shape: Shape) -> Shape {
+pub(crate) fn of_lines(shape: Shape) -> Shape {
     match shape {
         Shape::Token | Shape::OwnJob | Shape::ProjectNames | Shape::ProjectPaths => shape,
         Shape::Matched => Shape::ProjectPaths,

@@ -22,7 +22,7 @@ use crate::world::World;
 
 /// What redirects do to the streams of a command.
 #[derive(Debug)]
-pub struct Redirected {
+pub(crate) struct Redirected {
     pub input: Stream,
     /// Files that take the output.
     outputs: Vec<Output>,
@@ -41,7 +41,7 @@ struct Output {
 }
 
 impl Runner<'_, '_> {
-    pub fn simple<'a>(
+    pub(crate) fn simple<'a>(
         &mut self,
         simple: &'a Simple,
         command: &'a Command,
@@ -151,7 +151,12 @@ impl Runner<'_, '_> {
         state.export(&assignment.name);
     }
 
-    pub fn redirects<'a>(&mut self, redirects: &'a [Redirect], state: &mut State<'a>, input: Stream) -> Redirected {
+    pub(crate) fn redirects<'a>(
+        &mut self,
+        redirects: &'a [Redirect],
+        state: &mut State<'a>,
+        input: Stream,
+    ) -> Redirected {
         let mut redirected = Redirected { input, outputs: Vec::new() };
         for redirect in redirects {
             self.redirect(redirect, state, &mut redirected);
@@ -249,7 +254,7 @@ fn redirect_to(
 }
 
 /// What a file holds, as far as this call wrote it.
-pub fn file_stream(world: &dyn World, path: Option<&str>, sensitive: bool, state: &State<'_>) -> Stream {
+pub(crate) fn file_stream(world: &dyn World, path: Option<&str>, sensitive: bool, state: &State<'_>) -> Stream {
     let written = path.and_then(|path| state.written.get(path));
     let brought = path.is_some_and(|path| world.arrival(path).is_some());
     let secret = Origin { secret: sensitive, download: false, brought, ..Origin::default() };
@@ -271,7 +276,7 @@ pub fn file_stream(world: &dyn World, path: Option<&str>, sensitive: bool, state
 }
 
 /// Connects the output of a command with the files and sockets that take it.
-pub fn finish_redirects(
+pub(crate) fn finish_redirects(
     out: &mut Observer<'_>,
     redirected: Redirected,
     output: Stream,
@@ -345,7 +350,7 @@ fn held(path: Option<&str>, written: Option<String>) -> Option<Rc<[FileText]>> {
     Some([FileText { path: path?.to_owned(), written: Some(written?) }].into())
 }
 
-pub fn declares(field: &Field) -> bool {
+pub(crate) fn declares(field: &Field) -> bool {
     matches!(field.exact(), Some("export" | "declare" | "typeset" | "local" | "readonly"))
 }
 

@@ -10,14 +10,14 @@ use crate::observe::stream::{Origin, Shape, Stream};
 
 /// A variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variable {
+pub(crate) struct Variable {
     pub value: Stream,
     pub exported: bool,
 }
 
 /// A file that an earlier command of the same call wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenFile {
+pub(crate) struct WrittenFile {
     /// `None` if nobody can say what it holds now.
     pub content: Option<String>,
     pub origin: Origin,
@@ -34,7 +34,7 @@ impl WrittenFile {
 
 /// Everything that earlier commands of a script may have changed for later ones.
 #[derive(Clone, Debug)]
-pub struct State<'a> {
+pub(crate) struct State<'a> {
     /// Absolute, or `None` if it cannot be said.
     pub cwd: Option<Rc<str>>,
     /// What the shell calls its directory if it came there through a link.
@@ -74,7 +74,7 @@ pub struct State<'a> {
 }
 
 impl<'a> State<'a> {
-    pub fn new(cwd: Option<&str>) -> State<'a> {
+    pub(crate) fn new(cwd: Option<&str>) -> State<'a> {
         State {
             cwd: cwd.map(Rc::from),
             logical: None,
@@ -100,7 +100,7 @@ impl<'a> State<'a> {
     }
 
     /// A copy without the functions, whose bodies belong to the text of one script.
-    pub fn apart(&self) -> State<'static> {
+    pub(crate) fn apart(&self) -> State<'static> {
         State {
             cwd: self.cwd.clone(),
             logical: self.logical.clone(),
@@ -125,7 +125,7 @@ impl<'a> State<'a> {
         }
     }
 
-    pub fn set(&mut self, name: &str, value: Stream) {
+    pub(crate) fn set(&mut self, name: &str, value: Stream) {
         let variables = Rc::make_mut(&mut self.variables);
         match variables.get_mut(name) {
             Some(variable) => variable.value = value,
@@ -136,18 +136,23 @@ impl<'a> State<'a> {
     }
 
     /// Programs and shells that are started see the variable.
-    pub fn export(&mut self, name: &str) {
+    pub(crate) fn export(&mut self, name: &str) {
         if let Some(variable) = Rc::make_mut(&mut self.variables).get_mut(name) {
             variable.exported = true;
         }
     }
 
-    pub fn forget(&mut self, name: &str) {
+    pub(crate) fn forget(&mut self, name: &str) {
         self.set(name, Stream::default());
     }
 
     /// Takes over what a command changed that ran with variables of its own, but not those.
-    pub fn keep_changes<'n>(&mut self, before: &State<'a>, after: &State<'a>, own: impl Iterator<Item = &'n str>) {
+    pub(crate) fn keep_changes<'n>(
+        &mut self,
+        before: &State<'a>,
+        after: &State<'a>,
+        own: impl Iterator<Item = &'n str>,
+    ) {
         self.written = Rc::clone(&after.written);
         self.git = Rc::clone(&after.git);
         if after.cwd != before.cwd || after.logical != before.logical || after.otherwise != before.otherwise {
@@ -183,7 +188,7 @@ impl<'a> State<'a> {
 
     /// What may hold after either of two ways through a script.
     #[must_use]
-    pub fn join(mut self, other: &State<'a>) -> State<'a> {
+    pub(crate) fn join(mut self, other: &State<'a>) -> State<'a> {
         self.join_directories(other);
         if self.previous_cwd != other.previous_cwd {
             self.previous_cwd = None;
@@ -238,13 +243,13 @@ impl<'a> State<'a> {
     }
 
     /// The state if the `cd` that led here failed.
-    pub fn elsewhere(&self) -> Option<State<'a>> {
+    pub(crate) fn elsewhere(&self) -> Option<State<'a>> {
         let stayed = self.otherwise.clone()?;
         Some(State { cwd: Some(stayed), logical: None, otherwise: None, ..self.clone() })
     }
 
     /// Nothing that later commands could notice is different.
-    pub fn equals(&self, other: &State<'a>) -> bool {
+    pub(crate) fn equals(&self, other: &State<'a>) -> bool {
         let same_functions = Rc::ptr_eq(&self.functions, &other.functions)
             || (self.functions.len() == other.functions.len()
                 && self
@@ -267,7 +272,7 @@ impl<'a> State<'a> {
     }
 
     /// The variables of a function go with it, and those that they hid come back.
-    pub fn drop_locals(&mut self, outer: Rc<Vec<(String, Option<Variable>)>>) {
+    pub(crate) fn drop_locals(&mut self, outer: Rc<Vec<(String, Option<Variable>)>>) {
         let locals = std::mem::replace(&mut self.locals, outer);
         for (name, before) in locals.iter().rev() {
             let variables = Rc::make_mut(&mut self.variables);

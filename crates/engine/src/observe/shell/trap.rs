@@ -15,7 +15,7 @@ use crate::observe::stream::Stream;
 
 /// A trap in force, with the state in which it was last looked at.
 #[derive(Clone, Debug)]
-pub struct Trap {
+pub(crate) struct Trap {
     text: String,
     part: Part,
     variables: Rc<BTreeMap<String, Variable>>,
@@ -24,7 +24,7 @@ pub struct Trap {
 }
 
 impl Runner<'_, '_> {
-    pub fn trap(&mut self, words: &[Field], state: &mut State<'_>, by: &By) -> Option<Stream> {
+    pub(crate) fn trap(&mut self, words: &[Field], state: &mut State<'_>, by: &By) -> Option<Stream> {
         let mut words = words.iter().filter(|word| word.text != "--");
         let Some(first) = words.next() else { return Some(Stream::empty()) };
         let signals: Vec<&Field> = words.collect();
@@ -58,7 +58,7 @@ impl Runner<'_, '_> {
     }
 
     /// Looks at the traps again if something changed that they use.
-    pub fn spring_traps(&mut self, state: &State<'_>) {
+    pub(crate) fn spring_traps(&mut self, state: &State<'_>) {
         if self.traps.is_empty() {
             return;
         }

@@ -14,7 +14,7 @@ use crate::observe::observer::By;
 use crate::observe::stream::{Shape, Stream};
 
 /// `wait -p name` sets a variable; its name may be glued to the flag, or follow it.
-pub fn wait(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) {
+pub(crate) fn wait(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) {
     let flagged =
         words.iter().any(|word| word.may_be_flag() || (word.text.starts_with('-') && word.text.contains('p')));
     if !flagged {
@@ -34,7 +34,7 @@ pub fn wait(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>)
     }
 }
 
-pub fn read(
+pub(crate) fn read(
     runner: &mut Runner<'_, '_>,
     name: &str,
     words: &[Field],
@@ -83,7 +83,7 @@ pub fn read(
     Some(Stream::empty())
 }
 
-pub fn let_builtin(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+pub(crate) fn let_builtin(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
     for word in words {
         let Some(text) = word.known() else {
             runner.out.lower(Degree::Opaque, "what `let` evaluates");
@@ -105,7 +105,7 @@ pub fn let_builtin(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut Sta
     Some(Stream::empty())
 }
 
-pub fn printf_variable(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+pub(crate) fn printf_variable(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
     let named = match words.first() {
         Some(flag) if flag.text == "-v" => words.get(1).cloned(),
         Some(glued) => glued.text.strip_prefix("-v").map(|name| glued.with_text(name)),

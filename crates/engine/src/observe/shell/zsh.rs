@@ -41,7 +41,7 @@ const CALLED: &[&str] = &[
 ];
 
 /// `path=…` is `PATH=…`, and `argv=…` the arguments.
-pub fn note_tied(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
+pub(crate) fn note_tied(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
     if state.dialect != Dialect::Zsh {
         return;
     }
@@ -57,7 +57,7 @@ pub fn note_tied(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
 }
 
 /// `aliases[ls]=…`, `functions[ls]=…`, `options[shwordsplit]=on`
-pub fn note_table(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
+pub(crate) fn note_table(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
     if state.dialect == Dialect::Zsh && TABLES.contains(&name) {
         out.lower(Degree::Opaque, format!("`{name}` changes what zsh runs"));
         state.odd_shell = true;
@@ -66,7 +66,7 @@ pub fn note_table(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
 }
 
 /// A function that runs whenever zsh thinks it should.
-pub fn note_hook(out: &mut Observer<'_>, name: &str, state: &State<'_>) {
+pub(crate) fn note_hook(out: &mut Observer<'_>, name: &str, state: &State<'_>) {
     let is_called = CALLED.contains(&name) || (name.starts_with("TRAP") && name.len() > 4);
     if state.dialect == Dialect::Zsh && is_called {
         out.lower(Degree::Opaque, format!("zsh calls `{name}` by itself"));
@@ -74,7 +74,7 @@ pub fn note_hook(out: &mut Observer<'_>, name: &str, state: &State<'_>) {
 }
 
 /// zsh calculates what stands for a number: `printf %d`, `exit`, `shift`.
-pub fn note_numbers(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) {
+pub(crate) fn note_numbers(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>) {
     if state.dialect != Dialect::Zsh {
         return;
     }

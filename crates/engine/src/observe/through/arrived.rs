@@ -18,7 +18,7 @@ use crate::world::{Kind, World};
 const SOURCES: usize = 48;
 
 /// The path lies in something that came as a whole: a repository of its own, an unpacked directory.
-pub fn foreign_place(world: &dyn World, file: &str, state: &State<'_>) -> Option<String> {
+pub(crate) fn foreign_place(world: &dyn World, file: &str, state: &State<'_>) -> Option<String> {
     if let Some(place) = brought_above(file, state) {
         return Some(place);
     }
@@ -41,7 +41,7 @@ fn brought_above(file: &str, state: &State<'_>) -> Option<String> {
 }
 
 /// Where a command that runs code of the project works, or is told to look, there is something that came from elsewhere.
-pub fn foreign_run(world: &dyn World, invocation: &Invocation, state: &State<'_>) -> Option<String> {
+pub(crate) fn foreign_run(world: &dyn World, invocation: &Invocation, state: &State<'_>) -> Option<String> {
     let cwd = invocation.cwd.as_deref()?;
     let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
     let named = invocation.args.operands.iter().chain(values).filter_map(Field::known);
@@ -50,7 +50,7 @@ pub fn foreign_run(world: &dyn World, invocation: &Invocation, state: &State<'_>
 }
 
 /// What is said of a program that runs what came from elsewhere.
-pub fn foreign_code(world: &dyn World, place: &str, program: &str) -> String {
+pub(crate) fn foreign_code(world: &dyn World, place: &str, program: &str) -> String {
     let name = path::name(place);
     // The project itself, or what holds it: only what came is new in it.
     match world.project().is_some_and(|project| path::under(project, place)) {
@@ -62,7 +62,7 @@ pub fn foreign_code(world: &dyn World, place: &str, program: &str) -> String {
 }
 
 /// Single files that came: those that can be read are read, the rest is for a person, unless nothing could run it.
-pub fn unread_arrivals(runner: &mut Runner<'_, '_>, invocation: &Invocation, state: &mut State<'_>) {
+pub(crate) fn unread_arrivals(runner: &mut Runner<'_, '_>, invocation: &Invocation, state: &mut State<'_>) {
     let runs = |marks: Marks| marks.has_any(&[Mark::Test, Mark::RunsProject, Mark::Build]);
     if !invocation.does.iter().any(|does| does.operation == Operation::Execute && runs(does.marks)) {
         return;
@@ -87,17 +87,17 @@ pub fn unread_arrivals(runner: &mut Runner<'_, '_>, invocation: &Invocation, sta
 }
 
 /// Something came from elsewhere, in this call or an earlier one.
-pub fn has_arrivals(world: &dyn World, state: &State<'_>) -> bool {
+pub(crate) fn has_arrivals(world: &dyn World, state: &State<'_>) -> bool {
     arrived_files(world, state).iter().any(|file| !is_inert(file))
 }
 
 /// Something of it lies in this directory.
-pub fn holds_arrivals(world: &dyn World, directory: &str, state: &State<'_>) -> bool {
+pub(crate) fn holds_arrivals(world: &dyn World, directory: &str, state: &State<'_>) -> bool {
     arrived_files(world, state).iter().any(|file| path::under(file, directory))
 }
 
 /// The file came from elsewhere, in this call or an earlier one.
-pub fn has_arrived(world: &dyn World, file: &str, state: &State<'_>) -> bool {
+pub(crate) fn has_arrived(world: &dyn World, file: &str, state: &State<'_>) -> bool {
     match state.written.get(file) {
         Some(written) => written.origin.brought,
         None => world.arrival(file).is_some(),

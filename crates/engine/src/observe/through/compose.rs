@@ -40,7 +40,7 @@ const PLAIN: &[&str] = &[
 const TOP: &[&str] = &["version", "name", "services", "volumes", "networks"];
 
 /// Nothing in the file reaches beyond the project and its containers, and every image is one of the official ones.
-pub fn stays_inside(text: &str) -> bool {
+pub(crate) fn stays_inside(text: &str) -> bool {
     let Some(file) = yaml::read(text) else { return false };
     let services = file.get("services").map(Yaml::members).unwrap_or_default();
     file.members().iter().all(|(key, _)| TOP.contains(&key.as_str()))
@@ -75,7 +75,7 @@ const OWN: &[&str] = &[
 
 /// The same for a file of a trusted project: images and commands are its own affair, but nothing of the machine outside the
 /// project is handed to a container.
-pub fn stays_in_project(text: &str) -> bool {
+pub(crate) fn stays_in_project(text: &str) -> bool {
     let Some(file) = yaml::read(text) else { return false };
     let services = file.get("services").map(Yaml::members).unwrap_or_default();
     let has_no_driver = |section: &str| {

@@ -9,33 +9,33 @@ use crate::world::{Content, Kind, World};
 const LIMIT: usize = 256 * 1024;
 
 /// The directory of a recipe, with what earlier commands of the call wrote there.
-pub struct Files<'f> {
+pub(crate) struct Files<'f> {
     pub world: &'f dyn World,
     pub state: &'f State<'f>,
     pub directory: &'f str,
 }
 
 impl Files<'_> {
-    pub fn path(&self, name: &str) -> String {
+    pub(crate) fn path(&self, name: &str) -> String {
         path::lexical(&path::join(self.directory, name))
     }
 
-    pub fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         text(&self.path(name), self.world, self.state)
     }
 
-    pub fn is_absent(&self, name: &str) -> bool {
+    pub(crate) fn is_absent(&self, name: &str) -> bool {
         let file = self.path(name);
         !self.state.written.contains_key(&file) && self.world.look(&file).kind == Kind::Missing
     }
 
     /// A variable of the environment.
-    pub fn is_set(&self, name: &str) -> bool {
+    pub(crate) fn is_set(&self, name: &str) -> bool {
         self.state.variables.contains_key(name) || self.world.environment(name).is_some()
     }
 
     /// The first of these names at which there is a file.
-    pub fn first<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
+    pub(crate) fn first<'n>(&self, names: &[&'n str]) -> Option<&'n str> {
         names.iter().copied().find(|name| {
             let file = self.path(name);
             self.state.written.contains_key(&file) || self.world.look(&file).kind == Kind::File
@@ -43,7 +43,7 @@ impl Files<'_> {
     }
 
     /// Some file that a pattern could stand for was written or changed.
-    pub fn changed_like(&self, pattern: &str) -> bool {
+    pub(crate) fn changed_like(&self, pattern: &str) -> bool {
         let pattern = self.path(pattern);
         let changed = self.world.changed_files();
         changed.iter().chain(self.state.written.keys()).any(|file| wildcard(&pattern, file))
@@ -51,7 +51,7 @@ impl Files<'_> {
 }
 
 /// The text of a file, if it is known.
-pub fn text(file: &str, world: &dyn World, state: &State<'_>) -> Option<String> {
+pub(crate) fn text(file: &str, world: &dyn World, state: &State<'_>) -> Option<String> {
     if let Some(written) = state.written.get(file) {
         return written.content.clone().filter(|_| !written.origin.download);
     }

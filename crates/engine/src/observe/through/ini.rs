@@ -1,10 +1,10 @@
 //! Files of sections and keys, such as `tox.ini` and `setup.cfg`.
 
 /// Sections with their keys, in order.
-pub type Sections = Vec<(String, Vec<(String, String)>)>;
+pub(super) type Sections = Vec<(String, Vec<(String, String)>)>;
 
 /// Reads the text; `None` if a line fits nowhere.
-pub fn read(text: &str) -> Option<Sections> {
+pub(super) fn read(text: &str) -> Option<Sections> {
     let mut sections: Sections = Vec::new();
     for line in text.lines() {
         let trimmed = line.trim();

@@ -27,7 +27,7 @@ struct Recipe {
 }
 
 /// What a recipe runs, given its arguments; `None` if that cannot be said.
-pub fn steps(text: &str, words: &[String], files: &Files<'_>) -> Option<Vec<Step>> {
+pub(super) fn steps(text: &str, words: &[String], files: &Files<'_>) -> Option<Vec<Step>> {
     let mut justfile = Justfile::default();
     justfile.read(text, files)?;
     let first = justfile.recipes.iter().find(|recipe| !recipe.name.starts_with('_')).map(|recipe| recipe.name.clone());

@@ -17,7 +17,7 @@ const TOOLS: &[&str] = &[
 ];
 
 /// The text of every command that making these targets runs; `None` if that cannot be said.
-pub fn commands(makefile: &Makefile, wanted: &[String]) -> Option<Vec<String>> {
+pub(super) fn commands(makefile: &Makefile, wanted: &[String]) -> Option<Vec<String>> {
     let mut goals = Goals { makefile, done: BTreeSet::new(), lines: Vec::new(), compared: 0 };
     goals.settings()?;
     let wanted = if wanted.is_empty() { vec![goals.default_goal()?] } else { wanted.to_vec() };

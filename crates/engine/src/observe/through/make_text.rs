@@ -71,7 +71,7 @@ const COMPUTING: &[&str] = &[
 
 /// A text while its variables are put in.
 #[derive(Debug)]
-pub struct Expanding<'m> {
+pub(super) struct Expanding<'m> {
     pub makefile: &'m Makefile,
     /// `@`, `<` and the like.
     pub automatic: &'m [(&'m str, String)],
@@ -81,7 +81,7 @@ pub struct Expanding<'m> {
 
 impl Expanding<'_> {
     /// The text with everything put in; `None` if something cannot be followed.
-    pub fn text(&mut self, text: &str, depth: usize) -> Option<String> {
+    pub(super) fn text(&mut self, text: &str, depth: usize) -> Option<String> {
         if depth > DEPTH {
             return None;
         }
@@ -246,7 +246,7 @@ impl Expanding<'_> {
 const NOT_KNOWN: &str = "${MAKE_WORDS}";
 
 /// The commands of the substitutions in a text that is no command itself.
-pub fn inner_commands(text: &str) -> Option<Vec<String>> {
+pub(super) fn inner_commands(text: &str) -> Option<Vec<String>> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find("$(") {
@@ -338,7 +338,7 @@ fn split_arguments(text: &str) -> Vec<&str> {
     parts
 }
 
-pub fn is_plain(name: &str) -> bool {
+pub(super) fn is_plain(name: &str) -> bool {
     !name.is_empty()
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
         && !name.starts_with(|letter: char| letter.is_ascii_digit())

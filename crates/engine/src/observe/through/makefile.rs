@@ -11,7 +11,7 @@ const INCLUDES: usize = 24;
 
 /// A rule: its targets, what they need, and the lines that make them.
 #[derive(Clone, Debug, Default)]
-pub struct Rule {
+pub(super) struct Rule {
     pub targets: Vec<String>,
     /// `objects: %.o: %.c`: the pattern in the middle.
     pub pattern: Option<String>,
@@ -21,7 +21,7 @@ pub struct Rule {
 
 /// What is known about a variable.
 #[derive(Clone, Debug, Default)]
-pub struct Variable {
+pub(super) struct Variable {
     pub text: String,
     /// Two places give it different values.
     pub several: bool,
@@ -32,7 +32,7 @@ pub struct Variable {
 
 /// A Makefile with everything it includes.
 #[derive(Debug, Default)]
-pub struct Makefile {
+pub(super) struct Makefile {
     pub rules: Vec<Rule>,
     pub variables: BTreeMap<String, Variable>,
     /// Text that is expanded when the file is read, whatever is made.
@@ -47,7 +47,7 @@ pub struct Makefile {
 }
 
 /// Reads a Makefile; `None` if something in it cannot be followed.
-pub fn read(name: &str, text: &str, files: &Files<'_>) -> Option<Makefile> {
+pub(super) fn read(name: &str, text: &str, files: &Files<'_>) -> Option<Makefile> {
     let mut makefile = Makefile::default();
     makefile.file(name, text, files)?;
     if makefile.export_all {
@@ -58,7 +58,7 @@ pub fn read(name: &str, text: &str, files: &Files<'_>) -> Option<Makefile> {
 
 impl Makefile {
     /// What the command line says about a variable holds, whatever the file says.
-    pub fn override_with(&mut self, word: &str) -> Option<()> {
+    pub(super) fn override_with(&mut self, word: &str) -> Option<()> {
         let (name, operator, value) = assignment(word)?;
         let known = self.variables.get(name).map(|variable| variable.exported);
         if operator == "+=" || operator == "!=" {
@@ -72,7 +72,7 @@ impl Makefile {
     }
 
     /// Variables that may come from the environment are not known.
-    pub fn doubt(&mut self, is_set: impl Fn(&str) -> bool) {
+    pub(super) fn doubt(&mut self, is_set: impl Fn(&str) -> bool) {
         for (name, variable) in &mut self.variables {
             if variable.optional && is_set(name) {
                 self.at_once.push(variable.text.clone());
@@ -315,7 +315,7 @@ fn top_level(text: &str, wanted: char) -> Option<usize> {
 }
 
 /// Words, with `$(…)` kept together.
-pub fn words(text: &str) -> Vec<String> {
+pub(super) fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut depth = 0usize;
     for letter in text.chars() {

@@ -1,8 +1,8 @@
 //! Recipes that were written or changed since the project was trusted: what a command runs of them, judged as what it is.
 
-pub mod arrived;
+pub(super) mod arrived;
 mod compose;
-pub mod files;
+pub(super) mod files;
 mod ini;
 mod json;
 mod justfile;
@@ -11,16 +11,16 @@ mod make_text;
 mod makefile;
 mod runner;
 mod settings;
-pub mod sources;
+pub(super) mod sources;
 mod tasks;
-pub mod trusted;
-pub mod unread;
+pub(super) mod trusted;
+pub(super) mod unread;
 mod yaml;
 
-pub use compose::{stays_in_project as compose_stays_in_project, stays_inside as compose_stays_inside};
-pub use files::Files;
-pub use runner::of as task_of;
-pub use settings::usual_package;
+pub(super) use compose::{stays_in_project as compose_stays_in_project, stays_inside as compose_stays_inside};
+pub(super) use files::Files;
+pub(super) use runner::of as task_of;
+pub(super) use settings::usual_package;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ use sources::{changed_code, changed_script, sources};
 
 /// One thing that a recipe does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(super) enum Step {
     /// A line that a shell runs.
     Shell(String),
     /// A file of its own, whose first line says who runs it.
@@ -51,7 +51,7 @@ pub enum Step {
 
 /// A task that was looked up, so that its file is not read again.
 #[derive(Debug)]
-pub struct TaskLookup {
+pub(super) struct TaskLookup {
     /// Its steps and the size of what was read for them.
     steps: Option<(Vec<Step>, usize)>,
     /// What the call had written by then.
@@ -69,7 +69,7 @@ impl TaskLookup {
 const NESTING: u32 = 34;
 
 /// Follows every changed file that decides what runs; yields the first one that cannot be followed.
-pub fn follow(
+pub(super) fn follow(
     runner: &mut Runner<'_, '_>,
     deciding: &[String],
     invocation: &mut Invocation,
@@ -91,7 +91,7 @@ pub fn follow(
 }
 
 /// Runs the steps of the task that the command names, as far as they can be said.
-pub fn follow_task(
+pub(super) fn follow_task(
     runner: &mut Runner<'_, '_>,
     task: Task,
     invocation: &mut Invocation,
@@ -122,7 +122,7 @@ pub fn follow_task(
 }
 
 /// The file in which the task of a command is written is run like a script.
-pub fn note_task(out: &mut Observer<'_>, invocation: &Invocation, state: &State<'_>) {
+pub(super) fn note_task(out: &mut Observer<'_>, invocation: &Invocation, state: &State<'_>) {
     let (Some(task), Some(cwd)) = (runner::of(invocation), invocation.cwd.as_deref()) else { return };
     let files = Files { world: out.world, state, directory: cwd };
     if let Some(file) = task.path(invocation, &files) {
@@ -131,7 +131,7 @@ pub fn note_task(out: &mut Observer<'_>, invocation: &Invocation, state: &State<
 }
 
 /// The command names a task that is written down. What was found is kept for whoever follows it.
-pub fn is_written_down(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> bool {
+pub(super) fn is_written_down(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> bool {
     let (Some(task), Some(cwd)) = (runner::of(invocation), invocation.cwd.as_deref()) else { return false };
     if let Some(lookup) = invocation.task.as_ref().filter(|lookup| lookup.is_current(state)) {
         return lookup.steps.is_some();
@@ -234,7 +234,7 @@ fn recipe_code(
 }
 
 /// Nothing that decides changed, but something that the recipe names or loads may have.
-pub fn follow_mentioned(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn follow_mentioned(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let changed = changed_code(runner.out.world, state);
     if changed.is_empty() {
         return;

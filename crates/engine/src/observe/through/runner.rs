@@ -6,7 +6,7 @@ use crate::observe::program::Invocation;
 
 /// A program that runs tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
+pub(crate) enum Task {
     Make,
     Just,
     Taskfile,
@@ -29,7 +29,7 @@ const MISE: &[&str] = &["mise.toml", ".mise.toml"];
 const COMPOSE: &[&str] = &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
 
 /// The task runner that a command is.
-pub fn of(invocation: &Invocation) -> Option<Task> {
+pub(crate) fn of(invocation: &Invocation) -> Option<Task> {
     let chain = &invocation.args.chain;
     let (first, last) = (chain.first()?, chain.last()?);
     let sub = last.key.split(' ').next_back().unwrap_or_default();
@@ -54,7 +54,7 @@ pub fn of(invocation: &Invocation) -> Option<Task> {
 }
 
 /// Scripts of the manifest that an installation runs by itself.
-pub fn lifecycle(invocation: &Invocation) -> &'static [&'static str] {
+pub(super) fn lifecycle(invocation: &Invocation) -> &'static [&'static str] {
     let chain = &invocation.args.chain;
     let (Some(first), Some(last)) = (chain.first(), chain.last()) else { return &[] };
     let installs = match last.key.split(' ').next_back().unwrap_or_default() {
@@ -82,12 +82,12 @@ fn named_script(sub: &str) -> Option<&'static str> {
 }
 
 /// A file in which tasks are written, for whatever runner.
-pub fn is_task_file(name: &str) -> bool {
+pub(super) fn is_task_file(name: &str) -> bool {
     !runners_of(name).is_empty()
 }
 
 /// The programs that run the tasks of a file.
-pub fn runners_of(name: &str) -> &'static [&'static str] {
+pub(super) fn runners_of(name: &str) -> &'static [&'static str] {
     match name {
         _ if MAKEFILES.contains(&name) || name.ends_with(".mk") => &["make", "gmake", "MAKE"],
         _ if JUSTFILES.contains(&name) || name.ends_with(".just") => &["just"],
@@ -104,7 +104,7 @@ pub fn runners_of(name: &str) -> &'static [&'static str] {
 
 impl Task {
     /// The tasks of this runner are written in a file of that name.
-    pub fn is_written_in(self, name: &str) -> bool {
+    pub(crate) fn is_written_in(self, name: &str) -> bool {
         match self {
             Task::Make => MAKEFILES.contains(&name) || name.ends_with(".mk") || name.starts_with("Makefile."),
             Task::Just => JUSTFILES.contains(&name) || name.ends_with(".just"),
@@ -119,7 +119,7 @@ impl Task {
         }
     }
 
-    pub fn is_compose(self) -> bool {
+    pub(crate) fn is_compose(self) -> bool {
         self == Task::Compose
     }
 
@@ -158,17 +158,17 @@ impl Task {
     }
 
     /// The file in which the tasks are written.
-    pub fn path(self, invocation: &Invocation, files: &Files<'_>) -> Option<String> {
+    pub(crate) fn path(self, invocation: &Invocation, files: &Files<'_>) -> Option<String> {
         Some(files.path(&self.file(invocation, files)?))
     }
 
     /// The text of the file in which the tasks are written.
-    pub fn text(self, invocation: &Invocation, files: &Files<'_>) -> Option<String> {
+    pub(crate) fn text(self, invocation: &Invocation, files: &Files<'_>) -> Option<String> {
         files.text(&self.file(invocation, files)?)
     }
 
     /// What the command runs, and how much had to be read for it.
-    pub fn steps(self, invocation: &Invocation, files: &Files<'_>) -> Option<(Vec<Step>, usize)> {
+    pub(crate) fn steps(self, invocation: &Invocation, files: &Files<'_>) -> Option<(Vec<Step>, usize)> {
         let file = self.file(invocation, files)?;
         let text = files.text(&file)?;
         let words = words(invocation)?;
@@ -224,7 +224,7 @@ fn behind(steps: Vec<Step>, words: &[String]) -> Vec<Step> {
 }
 
 /// A command with more words behind it, quoted.
-pub fn with_words(text: &str, words: &[String]) -> String {
+pub(super) fn with_words(text: &str, words: &[String]) -> String {
     let mut text = text.trim_end().to_owned();
     for word in words.iter().filter(|word| *word != "--") {
         text.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));

@@ -5,7 +5,7 @@ use toml::Value as Toml;
 use super::{ini, json};
 
 /// Code that a tool loads by itself.
-pub fn is_code(name: &str) -> bool {
+pub(super) fn is_code(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "conftest.py",
         "noxfile.py",
@@ -31,7 +31,7 @@ pub fn is_code(name: &str) -> bool {
 }
 
 /// `.envrc` without the functions of direnv that only say which files to watch or to read.
-pub fn plain_shell(text: &str) -> String {
+pub(super) fn plain_shell(text: &str) -> String {
     const QUIET: &[&str] = &[
         "watch_file",
         "watch_dir",
@@ -49,7 +49,7 @@ pub fn plain_shell(text: &str) -> String {
 }
 
 /// Packages that every project's tests are made of.
-pub fn usual_package(line: &str) -> bool {
+pub(crate) fn usual_package(line: &str) -> bool {
     const USUAL: &[&str] = &[
         "pytest",
         "pytest-cov",
@@ -80,7 +80,7 @@ pub fn usual_package(line: &str) -> bool {
 }
 
 /// Nothing in the file makes the program run something else.
-pub fn are_plain(program: &str, name: &str, text: &str) -> bool {
+pub(super) fn are_plain(program: &str, name: &str, text: &str) -> bool {
     match name {
         "pyproject.toml" => toml::from_str::<Toml>(text).is_ok_and(|file| python_project(program, &file)),
         "setup.cfg" | "tox.ini" | "pytest.ini" | "mypy.ini" | ".mypy.ini" | ".coveragerc" | ".pylintrc"

@@ -46,7 +46,7 @@ const POWERFUL: &[&str] = &[
 ];
 
 /// The language whose sources a test runner loads.
-pub fn loaded_by(invocation: &Invocation) -> Option<Language> {
+pub(crate) fn loaded_by(invocation: &Invocation) -> Option<Language> {
     let key = invocation.args.chain.first().map(|entry| entry.key.to_string())?;
     let runs = invocation.does.iter().any(|does| does.marks.has_any(&[Mark::Test, Mark::RunsProject]));
     match key.as_str() {
@@ -64,7 +64,7 @@ pub fn loaded_by(invocation: &Invocation) -> Option<Language> {
 }
 
 /// The languages whose tests a recipe runs.
-pub fn tested_in(text: &str) -> Vec<Language> {
+pub(crate) fn tested_in(text: &str) -> Vec<Language> {
     let any = |names: &[&str]| words(text).any(|word| names.contains(&word));
     let mut found = Vec::new();
     if any(&["pytest", "unittest", "tox", "nox", "py.test"]) {
@@ -77,13 +77,13 @@ pub fn tested_in(text: &str) -> Vec<Language> {
 }
 
 /// What could be words of a command in any text.
-pub fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !(letter.is_ascii_alphanumeric() || matches!(letter, '.' | '_' | '-' | '/')))
         .filter(|word| !word.is_empty())
 }
 
 /// Files of the project that hold code, or tasks, and that were written or changed.
-pub fn changed_code(world: &dyn World, state: &State<'_>) -> Vec<String> {
+pub(crate) fn changed_code(world: &dyn World, state: &State<'_>) -> Vec<String> {
     let Some(project) = world.project() else { return Vec::new() };
     let is_code = |file: &str| {
         let name = path::name(file);
@@ -104,7 +104,7 @@ pub fn changed_code(world: &dyn World, state: &State<'_>) -> Vec<String> {
 }
 
 /// A changed script that a recipe names is run as it is now.
-pub fn changed_script(runner: &mut Runner<'_, '_>, file: &str, state: &mut State<'_>, by: &By) {
+pub(crate) fn changed_script(runner: &mut Runner<'_, '_>, file: &str, state: &mut State<'_>, by: &By) {
     let has_ending = path::name(file).contains('.');
     let how = if has_ending { How::Read } else { How::Itself };
     let outer = state.positional.take();
@@ -113,14 +113,20 @@ pub fn changed_script(runner: &mut Runner<'_, '_>, file: &str, state: &mut State
 }
 
 /// Looks through changed sources of a language. What they do to named things counts; what is not known is the project's.
-pub fn sources(runner: &mut Runner<'_, '_>, language: Language, changed: &[String], by: &By, state: &mut State<'_>) {
+pub(crate) fn sources(
+    runner: &mut Runner<'_, '_>,
+    language: Language,
+    changed: &[String],
+    by: &By,
+    state: &mut State<'_>,
+) {
     let own = |file: &&String| is_written_in(language, file);
     for file in changed.iter().filter(own).take(FILES) {
         one_source(runner, file, language, by, state);
     }
 }
 
-pub fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Language, by: &By, state: &mut State<'_>) {
+pub(crate) fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Language, by: &By, state: &mut State<'_>) {
     let name = path::name(file);
     let has_arrived = arrived::has_arrived(runner.out.world, file, state);
     let Some(text) = files::text(file, runner.out.world, state) else {
@@ -165,7 +171,7 @@ pub fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Language, b
 const IMPORTS: usize = 64;
 
 /// A trusted script imports modules beside it: those that changed are looked through.
-pub fn changed_imports(runner: &mut Runner<'_, '_>, file: &str, state: &mut State<'_>) {
+pub(crate) fn changed_imports(runner: &mut Runner<'_, '_>, file: &str, state: &mut State<'_>) {
     let Some(language) = code::of_file(file) else { return };
     let changed = changed_code(runner.out.world, state);
     if !changed.iter().any(|file| is_written_in(language, file)) {
@@ -194,7 +200,7 @@ pub fn changed_imports(runner: &mut Runner<'_, '_>, file: &str, state: &mut Stat
 }
 
 /// A trusted script may run the tasks of a changed file; one that is not a file of tasks is loaded by tools, whoever starts them.
-pub fn may_run(world: &dyn World, script: &str, changed: &str, state: &State<'_>) -> bool {
+pub(crate) fn may_run(world: &dyn World, script: &str, changed: &str, state: &State<'_>) -> bool {
     let runners = super::runner::runners_of(path::name(changed));
     if runners.is_empty() {
         return true;
@@ -206,7 +212,7 @@ pub fn may_run(world: &dyn World, script: &str, changed: &str, state: &State<'_>
 }
 
 /// A trusted script names other scripts: those that changed are run as they are now.
-pub fn changed_mentions(runner: &mut Runner<'_, '_>, script: &str, state: &mut State<'_>) {
+pub(crate) fn changed_mentions(runner: &mut Runner<'_, '_>, script: &str, state: &mut State<'_>) {
     let changed = changed_code(runner.out.world, state);
     if changed.is_empty() {
         return;
@@ -271,7 +277,7 @@ fn is_plain_harm(effect: &Effect) -> bool {
     }
 }
 
-pub fn is_written_in(language: Language, file: &str) -> bool {
+pub(crate) fn is_written_in(language: Language, file: &str) -> bool {
     let ending = path::name(file).rsplit_once('.').map(|(_, ending)| ending);
     match language {
         Language::Python => ending == Some("py"),

@@ -11,7 +11,7 @@ use super::{Step, ini};
 const NOT_KNOWN: &str = "${TASK_VALUE}";
 
 /// What `task NAME` runs.
-pub fn taskfile(text: &str, wanted: &[String]) -> Option<Vec<Step>> {
+pub(super) fn taskfile(text: &str, wanted: &[String]) -> Option<Vec<Step>> {
     let file = yaml::read(text)?;
     let known = ["version", "tasks", "silent", "output", "vars", "env", "dotenv", "interval", "run", "method"];
     // Included files and other shells are not followed.
@@ -156,7 +156,7 @@ fn placed(text: &str, value_of: impl Fn(&str) -> Option<String>) -> Option<Strin
 }
 
 /// What `mise run NAME` runs.
-pub fn mise(text: &str, wanted: &[String]) -> Option<Vec<Step>> {
+pub(super) fn mise(text: &str, wanted: &[String]) -> Option<Vec<Step>> {
     let file: Toml = toml::from_str(text).ok()?;
     // Tools are installed, and hooks run, before the task is.
     if !file.as_table()?.keys().all(|key| matches!(key.as_str(), "tasks" | "env" | "min_version")) {
@@ -186,7 +186,7 @@ pub fn mise(text: &str, wanted: &[String]) -> Option<Vec<Step>> {
 }
 
 /// What `tox` runs, whatever the environment.
-pub fn tox(text: &str, given: &[String]) -> Option<Vec<Step>> {
+pub(super) fn tox(text: &str, given: &[String]) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for (section, values) in ini::read(text)? {
         if section == "tox" && values.iter().any(|(key, _)| key == "requires" || key == "provision_tox_env") {
@@ -248,7 +248,7 @@ fn tox_text(line: &str, given: &[String]) -> String {
 }
 
 /// A task of `pyproject.toml` for one of the runners that keep theirs there.
-pub fn pyproject(text: &str, runner: &str, name: &str) -> Option<Vec<Step>> {
+pub(super) fn pyproject(text: &str, runner: &str, name: &str) -> Option<Vec<Step>> {
     let file: Toml = toml::from_str(text).ok()?;
     let tool = file.get("tool");
     let at = |keys: &[&str]| keys.iter().try_fold(tool?, |value, key| value.get(key));
@@ -278,7 +278,7 @@ pub fn pyproject(text: &str, runner: &str, name: &str) -> Option<Vec<Step>> {
 }
 
 /// A script of a JSON manifest, with what runs before and after it.
-pub fn scripts(text: &str, table: &str, script: &str, given: &[String]) -> Option<Vec<Step>> {
+pub(super) fn scripts(text: &str, table: &str, script: &str, given: &[String]) -> Option<Vec<Step>> {
     let file: serde_json::Value = serde_json::from_str(&super::json::plain(text)).ok()?;
     let scripts = file.get(table)?;
     let mut steps = Vec::new();

@@ -26,7 +26,7 @@ const SCRIPT: usize = 64 * 1024;
 const NESTING: u32 = 3;
 
 /// The recipe that a command runs, unchanged since the project was trusted.
-pub fn look_through(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &State<'_>) {
+pub(crate) fn look_through(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &State<'_>) {
     let task = runner::of(invocation);
     let lifecycle = runner::lifecycle(invocation);
     if task.is_none() && lifecycle.is_empty() {
@@ -45,7 +45,7 @@ pub fn look_through(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, st
 }
 
 /// A script of the project, unchanged since the project was trusted.
-pub fn look_through_file(runner: &mut Runner<'_, '_>, file: &str, state: &State<'_>, by: &By, how: How) {
+pub(crate) fn look_through_file(runner: &mut Runner<'_, '_>, file: &str, state: &State<'_>, by: &By, how: How) {
     let is_nested = runner.out.asides > 0;
     // What a script imports is not followed: it would be the whole project.
     if is_nested && crate::observe::code::of_file(file).is_some() {
@@ -73,7 +73,7 @@ fn follow_script(runner: &mut Runner<'_, '_>, script: &str, invocation: &Invocat
 }
 
 /// What a block rule says about a command that is only talked about.
-pub fn harm_in(runner: &mut Runner<'_, '_>, text: &str, state: &State<'_>) -> Option<String> {
+pub(crate) fn harm_in(runner: &mut Runner<'_, '_>, text: &str, state: &State<'_>) -> Option<String> {
     let before = runner.out.step_aside();
     runner.subshell_text(text, state, Stream::empty(), Default::default());
     let rules = runner.out.block_rules();

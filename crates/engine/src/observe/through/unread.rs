@@ -47,7 +47,7 @@ const STORES: &[&str] = &[
 ];
 
 /// A command that runs code of the project: a changed source of it names where secrets are kept.
-pub fn unread_sources(out: &mut Observer<'_>, invocation: &Invocation, state: &State<'_>) {
+pub(crate) fn unread_sources(out: &mut Observer<'_>, invocation: &Invocation, state: &State<'_>) {
     let runs = |marks: Marks| marks.has_any(&[Mark::Test, Mark::RunsProject]);
     if invocation.does.iter().any(|does| does.operation == Operation::Execute && runs(does.marks)) {
         names_stores(out, &invocation.by.clone(), state);
@@ -55,7 +55,7 @@ pub fn unread_sources(out: &mut Observer<'_>, invocation: &Invocation, state: &S
 }
 
 /// The same for a file of the project that is run itself.
-pub fn names_stores(out: &mut Observer<'_>, by: &By, state: &State<'_>) {
+pub(crate) fn names_stores(out: &mut Observer<'_>, by: &By, state: &State<'_>) {
     let Some(project) = out.world.project().map(str::to_owned) else { return };
     let mut files = out.world.changed_files();
     files.extend(state.written.keys().cloned());

@@ -2,7 +2,7 @@
 
 /// A value of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Yaml {
+pub(super) enum Yaml {
     Text(String),
     List(Vec<Yaml>),
     Map(Vec<(String, Yaml)>),
@@ -12,28 +12,28 @@ pub enum Yaml {
 const DEPTH: usize = 40;
 
 impl Yaml {
-    pub fn get(&self, key: &str) -> Option<&Yaml> {
+    pub(super) fn get(&self, key: &str) -> Option<&Yaml> {
         match self {
             Yaml::Map(members) => members.iter().find(|(known, _)| known == key).map(|(_, value)| value),
             Yaml::Text(_) | Yaml::List(_) => None,
         }
     }
 
-    pub fn text(&self) -> Option<&str> {
+    pub(super) fn text(&self) -> Option<&str> {
         match self {
             Yaml::Text(text) => Some(text),
             Yaml::List(_) | Yaml::Map(_) => None,
         }
     }
 
-    pub fn list(&self) -> &[Yaml] {
+    pub(super) fn list(&self) -> &[Yaml] {
         match self {
             Yaml::List(values) => values,
             Yaml::Text(_) | Yaml::Map(_) => &[],
         }
     }
 
-    pub fn members(&self) -> &[(String, Yaml)] {
+    pub(super) fn members(&self) -> &[(String, Yaml)] {
         match self {
             Yaml::Map(members) => members,
             Yaml::Text(_) | Yaml::List(_) => &[],
@@ -42,7 +42,7 @@ impl Yaml {
 }
 
 /// Reads a document; `None` if it holds something beyond maps, lists and texts.
-pub fn read(text: &str) -> Option<Yaml> {
+pub(super) fn read(text: &str) -> Option<Yaml> {
     let lines: Vec<&str> = text.lines().filter(|line| *line != "---").collect();
     let mut reader = Reader { lines, at: 0 };
     let value = reader.block(0, 0)?;

@@ -8,14 +8,14 @@ use doorward_engine::{
 
 /// A small generator of numbers (SplitMix64).
 #[derive(Clone, Debug)]
-pub struct Chance(u64);
+pub(crate) struct Chance(u64);
 
 impl Chance {
-    pub fn new(seed: u64) -> Chance {
+    pub(crate) fn new(seed: u64) -> Chance {
         Chance(seed)
     }
 
-    pub fn number(&mut self) -> u64 {
+    pub(crate) fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -23,23 +23,23 @@ impl Chance {
         mixed ^ (mixed >> 31)
     }
 
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         usize::try_from(self.number() % limit as u64).unwrap()
     }
 
-    pub fn one_in(&mut self, chances: usize) -> bool {
+    pub(crate) fn one_in(&mut self, chances: usize) -> bool {
         self.below(chances) == 0
     }
 
-    pub fn pick<T: Copy>(&mut self, all: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())]
     }
 
-    pub fn marks(&mut self, most: usize) -> Marks {
+    pub(crate) fn marks(&mut self, most: usize) -> Marks {
         (0..self.below(most + 1)).map(|_| self.pick(Mark::ALL)).collect()
     }
 
-    pub fn effect(&mut self) -> Effect {
+    pub(crate) fn effect(&mut self) -> Effect {
         let target = match self.below(5) {
             0 => Target::Host("unlisted.example".into()),
             1 => Target::Program("frob".into()),
@@ -66,7 +66,7 @@ impl Chance {
     }
 
     /// An effect that a rule is about: only there do rules and dimensions meet.
-    pub fn effect_near(&mut self, rules: &[Rule]) -> Effect {
+    pub(crate) fn effect_near(&mut self, rules: &[Rule]) -> Effect {
         let mut effect = self.effect();
         let when = &rules[self.below(rules.len())].when;
         effect.operation = self.asked(when.operation, Operation::ALL, effect.operation);
@@ -90,12 +90,12 @@ impl Chance {
         if words.is_empty() { now } else { self.pick(&words) }
     }
 
-    pub fn flow(&mut self) -> Flow {
+    pub(crate) fn flow(&mut self) -> Flow {
         Flow { kind: self.pick(FlowKind::ALL), from: Part::default(), to: Part::default() }
     }
 
     /// Facts by chance, half of their effects near one of the rules.
-    pub fn facts(&mut self, rules: &[Rule]) -> Facts {
+    pub(crate) fn facts(&mut self, rules: &[Rule]) -> Facts {
         let degree = if self.one_in(3) { self.pick(Degree::ALL) } else { Degree::Full };
         let effects: Vec<Effect> =
             (0..self.below(4)).map(|_| if self.one_in(2) { self.effect_near(rules) } else { self.effect() }).collect();
@@ -131,7 +131,7 @@ impl Chance {
     }
 
     /// One effect near a rule and nothing else: whatever changes the verdict then is that effect.
-    pub fn calm_facts(&mut self, rules: &[Rule]) -> Facts {
+    pub(crate) fn calm_facts(&mut self, rules: &[Rule]) -> Facts {
         let mut facts = self.facts(rules);
         facts.effects = vec![self.effect_near(rules)];
         facts.flows.clear();
@@ -158,7 +158,7 @@ impl Chance {
     }
 
     /// A rule over a random conjunction that asks or blocks.
-    pub fn stricter_rule(&mut self, stage: Stage) -> Rule {
+    pub(crate) fn stricter_rule(&mut self, stage: Stage) -> Rule {
         let mut when = When { all: self.marks(1), any: self.marks(2), none: self.marks(1), ..When::default() };
         let mut mask = |words: usize| {
             let mut mask = Mask::default();

@@ -12,7 +12,7 @@ use serde_json::Value;
 /// One labelled call.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub(crate) struct Row {
     pub id: String,
     pub tool: String,
     pub input: Value,
@@ -30,7 +30,7 @@ pub struct Row {
 /// The least and the most strict verdict that are right.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Expect {
+pub(crate) struct Expect {
     #[serde(default)]
     pub min: Option<Verdict>,
     #[serde(default)]
@@ -38,7 +38,7 @@ pub struct Expect {
 }
 
 impl Expect {
-    pub fn admits(self, verdict: Verdict) -> bool {
+    pub(crate) fn admits(self, verdict: Verdict) -> bool {
         self.min.is_none_or(|min| min <= verdict) && self.max.is_none_or(|max| verdict <= max)
     }
 }
@@ -56,43 +56,43 @@ impl std::fmt::Display for Expect {
 }
 
 impl Row {
-    pub fn call(&self) -> ToolCall {
+    pub(crate) fn call(&self) -> ToolCall {
         self.call_of(tool_from_json(&self.tool, &self.input))
     }
 
     /// The same call with another tool input.
-    pub fn call_of(&self, tool: Tool) -> ToolCall {
+    pub(crate) fn call_of(&self, tool: Tool) -> ToolCall {
         let project = self.world.as_ref().and_then(|world| world.project.clone());
         let cwd = self.cwd.clone().or(project).unwrap_or_else(|| example::CWD.to_owned());
         ToolCall::new(tool, cwd)
     }
 
-    pub fn facts(&self) -> Facts {
+    pub(crate) fn facts(&self) -> Facts {
         self.facts_of(&self.call())
     }
 
-    pub fn facts_of(&self, call: &ToolCall) -> Facts {
+    pub(crate) fn facts_of(&self, call: &ToolCall) -> Facts {
         let description = self.world.clone().unwrap_or_else(example::description);
         observe(call, &DescribedWorld::new(description, &call.cwd))
     }
 
-    pub fn judged(&self, policy: &Policy) -> Judgement {
+    pub(crate) fn judged(&self, policy: &Policy) -> Judgement {
         judge(&self.facts(), policy)
     }
 
     /// The shell command, if it is one.
-    pub fn command(&self) -> Option<&str> {
+    pub(crate) fn command(&self) -> Option<&str> {
         (self.tool == "bash").then(|| self.input.get("command").and_then(Value::as_str)).flatten()
     }
 }
 
 /// Where the corpus lies.
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus")
 }
 
 /// All rows of all files, in the order of their names.
-pub fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     paths.sort();

@@ -1,9 +1,9 @@
 //! Ways to write the same command differently. None of them may make a verdict laxer.
 
 /// A way to write a command differently; `None` where it would change the meaning.
-pub type Wrapping = (&'static str, fn(&str) -> Option<String>);
+pub(crate) type Wrapping = (&'static str, fn(&str) -> Option<String>);
 
-pub const ALL: &[Wrapping] = &[
+pub(crate) const ALL: &[Wrapping] = &[
     ("env", |command| external(command).map(|command| format!("env {command}"))),
     ("command", |command| named(command).map(|command| format!("command {command}"))),
     ("timeout", |command| named(command).map(|command| format!("timeout 60 {command}"))),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use doorward_ledger::{Blob, Disk, DiskGuard, Storage};
 
-pub struct Hasty(pub Disk);
-pub struct HastyFile(File);
+pub(crate) struct Hasty(pub Disk);
+pub(crate) struct HastyFile(File);
 
 impl Storage for Hasty {
     type File = HastyFile;

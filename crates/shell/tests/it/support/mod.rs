@@ -4,14 +4,14 @@
 use doorward_shell::Script;
 
 /// A small generator of pseudo-random numbers, so that a seed names a run.
-pub struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -282,18 +282,18 @@ const TOKENS: &[&str] = &[
 ];
 
 /// Writes programs whose command names are `q10` to `q99`.
-pub struct Generator {
+pub(crate) struct Generator {
     pub random: Random,
     count: usize,
 }
 
 impl Generator {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Generator { random: Random::new(seed), count: 0 }
     }
 
     /// A program, mutated in half of the cases.
-    pub fn program(&mut self) -> String {
+    pub(crate) fn program(&mut self) -> String {
         loop {
             let depth = 1 + self.random.below(3);
             let mut text = self.sequence(depth);
@@ -308,7 +308,7 @@ impl Generator {
     }
 
     /// Tokens in no order at all.
-    pub fn soup(&mut self) -> String {
+    pub(crate) fn soup(&mut self) -> String {
         let mut text = String::new();
         for _ in 0..=self.random.below(24) {
             let tokens = if self.random.chance(60) { TOKENS } else { ATOMS };
@@ -493,7 +493,7 @@ fn in_backticks(text: &str, quoted: bool) -> String {
 }
 
 /// A tree as text, without the spans.
-pub fn shape(script: &Script) -> String {
+pub(crate) fn shape(script: &Script) -> String {
     let text = format!("{script:?}");
     let mut out = String::with_capacity(text.len());
     let mut rest = text.as_str();

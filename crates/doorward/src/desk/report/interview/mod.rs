@@ -23,7 +23,7 @@ use questions::Question;
 /// Quitting early changes nothing.
 const NOTHING: &str = "nothing was written";
 
-pub fn run(places: &Places) -> Result<ExitCode> {
+pub(super) fn run(places: &Places) -> Result<ExitCode> {
     person::required()?;
     let file = places.config_file();
     // Report problems with the file before asking anything.

@@ -10,14 +10,14 @@ use crate::policy::config::{Config, WAIT_SECONDS};
 
 /// What is proposed, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Proposal {
+pub(super) struct Proposal {
     pub profile: Profile,
     pub settings: Vec<Setting>,
 }
 
 /// One key of the configuration.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Setting {
+pub(super) struct Setting {
     /// The tables it is in.
     pub table: Vec<&'static str>,
     pub key: &'static str,
@@ -26,7 +26,7 @@ pub struct Setting {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Proposed {
+pub(super) enum Proposed {
     Yes,
     Number(i64),
     Share(f64),
@@ -35,7 +35,7 @@ pub enum Proposed {
 
 /// The configuration with the proposal in it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Applied {
+pub(super) struct Applied {
     pub text: String,
     /// What was already there and stays, although something else was proposed.
     pub kept: Vec<String>,
@@ -47,13 +47,13 @@ impl Setting {
     }
 
     /// `thresholds.confidence`.
-    pub fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         self.table.iter().chain([&self.key]).copied().collect::<Vec<_>>().join(".")
     }
 }
 
 impl Proposed {
-    pub fn item(self) -> Value {
+    pub(super) fn item(self) -> Value {
         match self {
             Proposed::Yes => true.into(),
             Proposed::Number(number) => number.into(),
@@ -64,7 +64,12 @@ impl Proposed {
 }
 
 /// What fits the answers, for the agents that are on the machine.
-pub fn propose(kinds: Vec<AgentType>, trust: TrustContext, compliance: Vec<Constraint>, agents: &[Agent]) -> Proposal {
+pub(super) fn propose(
+    kinds: Vec<AgentType>,
+    trust: TrustContext,
+    compliance: Vec<Constraint>,
+    agents: &[Agent],
+) -> Proposal {
     let is_ruled = !compliance.is_empty();
     let is_ops = kinds.contains(&AgentType::Ops);
     let mut settings: Vec<Setting> = Vec::new();
@@ -120,7 +125,7 @@ const fn years(constraint: Constraint) -> u32 {
 
 impl Proposal {
     /// Adds the proposal to a configuration. Only the answers replace existing values; every other key stays.
-    pub fn applied_to(&self, text: &str) -> Result<Applied> {
+    pub(super) fn applied_to(&self, text: &str) -> Result<Applied> {
         let before = Config::parse(text).map_err(anyhow::Error::msg)?;
         let mut document: DocumentMut = text.parse().context("the configuration is not TOML")?;
         let mut kept = Vec::new();

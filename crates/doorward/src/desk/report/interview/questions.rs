@@ -3,7 +3,7 @@
 use crate::policy::config::profile::{AgentType, Choice, Constraint, TrustContext};
 
 /// One question, as shown.
-pub struct Question {
+pub(super) struct Question {
     pub title: &'static str,
     /// The possible answers and their meaning.
     pub choices: Vec<(&'static str, &'static str)>,
@@ -13,7 +13,7 @@ pub struct Question {
 /// The word for no external rules.
 const NONE: &str = "none";
 
-pub fn agents() -> Question {
+pub(super) fn agents() -> Question {
     Question {
         title: "What are the agents for?",
         choices: listed::<AgentType>(),
@@ -21,11 +21,11 @@ pub fn agents() -> Question {
     }
 }
 
-pub fn trust() -> Question {
+pub(super) fn trust() -> Question {
     Question { title: "Whose work is it?", choices: listed::<TrustContext>(), how: "exactly one" }
 }
 
-pub fn compliance() -> Question {
+pub(super) fn compliance() -> Question {
     let mut choices = listed::<Constraint>();
     choices.push((NONE, "no external rules"));
     Question {
@@ -40,12 +40,12 @@ fn listed<T: Choice>() -> Vec<(&'static str, &'static str)> {
 }
 
 /// What the agents are for.
-pub fn read_agents(typed: &str) -> Result<Vec<AgentType>, String> {
+pub(super) fn read_agents(typed: &str) -> Result<Vec<AgentType>, String> {
     several(typed)
 }
 
 /// Whose work it is.
-pub fn read_trust(typed: &str) -> Result<TrustContext, String> {
+pub(super) fn read_trust(typed: &str) -> Result<TrustContext, String> {
     match several::<TrustContext>(typed)?.as_slice() {
         [one] => Ok(*one),
         _ => Err("pick only one: the widest that applies".to_owned()),
@@ -53,7 +53,7 @@ pub fn read_trust(typed: &str) -> Result<TrustContext, String> {
 }
 
 /// Which rules the work is under.
-pub fn read_compliance(typed: &str) -> Result<Vec<Constraint>, String> {
+pub(super) fn read_compliance(typed: &str) -> Result<Vec<Constraint>, String> {
     let words = words(typed);
     if words.iter().any(|word| word == NONE) {
         let is_alone = words.len() == 1;

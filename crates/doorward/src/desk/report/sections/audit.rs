@@ -10,7 +10,7 @@ use crate::machine::clock;
 
 const STATS: &str = "doorward audit stats --kind decision --since DAY --until NEXT_DAY";
 
-pub fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
     vec![schema(gathered), metrics(gathered), alerts(gathered), cadence(gathered)]
 }
 

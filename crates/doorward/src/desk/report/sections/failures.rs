@@ -11,7 +11,7 @@ const OUTCOMES: &str = "doorward audit list --kind outcome --since 30d";
 /// Layer 2 counts as sure from this confidence on.
 const SURE: f64 = 0.95;
 
-pub fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
     vec![friction(gathered), regret(gathered), overconfidence(gathered), drift(gathered), manipulation(gathered)]
 }
 

@@ -9,7 +9,7 @@ use super::count;
 
 const HEADER: [&str; 6] = ["rule", "version", "stage", "audited", "cleared by", "a call that"];
 
-pub fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
     vec![allowed(gathered), blocked(gathered), limits(gathered), version(gathered)]
 }
 

@@ -11,7 +11,7 @@ use super::count;
 
 const WEIGHTS: &str = "doorward model weights";
 
-pub fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
     let weights = gathered.policy.scorer.table().map(|numbers| numbers.scorecard());
     match weights {
         Ok(weights) => {

@@ -8,7 +8,7 @@ use super::count;
 
 const CSV: &str = "doorward report --matrix-csv -";
 
-pub fn parts() -> Vec<Part> {
+pub(super) fn parts() -> Vec<Part> {
     let matrix = Matrix::whole();
     let row = |verdict: &Verdict| {
         vec![

@@ -11,7 +11,7 @@ use crate::machine::clock;
 const STATUS: &str = "doorward rollout status";
 const EXPLAIN: &str = "doorward rollout status --explain";
 
-pub fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
     let views = gathered.rollout.as_deref().unwrap_or_default();
     vec![agents(gathered, views), rules(views), trial(views), back(views)]
 }
@@ -140,7 +140,7 @@ fn back(views: &[View]) -> Part {
 }
 
 /// Which reviews are due how often, and which are overdue.
-pub fn cadence(gathered: &Gathered) -> Part {
+pub(super) fn cadence(gathered: &Gathered) -> Part {
     let row = |when: &'static str, what: &'static str, command: &'static str| {
         vec![when.into(), what.into(), Text::code(command)]
     };

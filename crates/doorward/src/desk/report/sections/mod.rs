@@ -15,10 +15,10 @@ use super::gather::{DAYS, Gathered};
 use crate::machine::clock;
 
 /// The command behind most figures.
-pub const METRICS: &str = "doorward metrics";
+pub(super) const METRICS: &str = "doorward metrics";
 
 /// The whole report.
-pub fn document(gathered: &Gathered) -> Document {
+pub(super) fn document(gathered: &Gathered) -> Document {
     Document {
         title: "doorward report",
         about: about(gathered),

@@ -8,7 +8,7 @@ use super::METRICS;
 use crate::machine::clock;
 
 /// Empty if nothing has been recorded.
-pub fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
     let Some(record) = gathered.record.as_ref().filter(|record| record.metrics.all.decisions > 0) else {
         return Vec::new();
     };

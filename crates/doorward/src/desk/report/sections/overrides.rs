@@ -11,7 +11,7 @@ use crate::machine::clock;
 /// More rows than anyone reads.
 const ROWS: usize = 12;
 
-pub fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
     vec![how(gathered), logged(), review(gathered), safeguards()]
 }
 

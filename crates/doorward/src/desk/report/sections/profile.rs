@@ -12,7 +12,7 @@ use crate::policy::config::WAIT_SECONDS;
 use crate::policy::config::profile::Choice;
 use crate::policy::load::MANAGED;
 
-pub fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
     vec![agents(gathered), tools(gathered), trust(gathered), compliance(gathered)]
 }
 

@@ -15,7 +15,7 @@ const STEP: u64 = 64;
 
 /// What is left of both.
 #[derive(Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     objects: Cell<u32>,
     bytes: Cell<u64>,
 }
@@ -27,7 +27,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    pub fn new(objects: u32, bytes: u64) -> Budget {
+    pub(crate) fn new(objects: u32, bytes: u64) -> Budget {
         Budget { objects: Cell::new(objects), bytes: Cell::new(bytes) }
     }
 

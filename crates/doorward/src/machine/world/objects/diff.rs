@@ -14,7 +14,7 @@ const DEPTH: usize = 128;
 
 /// A path that differs: mode and object on each side that has it. Directories themselves are not listed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Changed {
+pub(crate) struct Changed {
     pub path: String,
     pub from: Option<(u32, Id)>,
     pub to: Option<(u32, Id)>,
@@ -22,7 +22,7 @@ pub struct Changed {
 
 impl Objects {
     /// Every path that differs between two trees, or the trees of two commits. Without a first one all paths are new.
-    pub fn diff(&self, from: Option<Id>, to: Id) -> Result<Vec<Changed>, Unread> {
+    pub(crate) fn diff(&self, from: Option<Id>, to: Id) -> Result<Vec<Changed>, Unread> {
         let mut changes = Vec::new();
         let from = from.map(|id| self.tree_of(&id)).transpose()?;
         let to = self.tree_of(&to)?;

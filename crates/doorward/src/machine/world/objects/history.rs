@@ -32,18 +32,18 @@ const STALE: u8 = 4;
 
 impl Objects {
     /// The tree of a tag or commit, or the tree itself.
-    pub fn tree_of(&self, id: &Id) -> Result<Id, Unread> {
+    pub(crate) fn tree_of(&self, id: &Id) -> Result<Id, Unread> {
         self.peel(id, Kind::Tree)
     }
 
     /// The parents of a commit, or of the commit that a tag points to.
-    pub fn parents(&self, id: &Id) -> Result<Vec<Id>, Unread> {
+    pub(crate) fn parents(&self, id: &Id) -> Result<Vec<Id>, Unread> {
         let commit = self.peel(id, Kind::Commit)?;
         Ok(self.commit(&commit)?.parents.clone())
     }
 
     /// All best common ancestors of two commits; visits at most `bound` commits.
-    pub fn merge_bases(&self, one: &Id, other: &Id, bound: usize) -> Result<Vec<Id>, Unread> {
+    pub(crate) fn merge_bases(&self, one: &Id, other: &Id, bound: usize) -> Result<Vec<Id>, Unread> {
         let (one, other) = (self.peel(one, Kind::Commit)?, self.peel(other, Kind::Commit)?);
         let painted = self.paint(&one, &other, bound)?;
         let both = FIRST | SECOND;
@@ -64,7 +64,7 @@ impl Objects {
     }
 
     /// The best common ancestor of two commits; `None` if they have none. Several best ones are an error.
-    pub fn merge_base(&self, one: &Id, other: &Id, bound: usize) -> Result<Option<Id>, Unread> {
+    pub(crate) fn merge_base(&self, one: &Id, other: &Id, bound: usize) -> Result<Option<Id>, Unread> {
         match self.merge_bases(one, other, bound)?.as_slice() {
             [] => Ok(None),
             [id] => Ok(Some(*id)),
@@ -73,7 +73,7 @@ impl Objects {
     }
 
     /// The commits in `bad` and in none of `good`, newest first. With wrong clocks there may be more.
-    pub fn between(&self, good: &[Id], bad: Id, bound: usize) -> Result<Vec<Id>, Unread> {
+    pub(crate) fn between(&self, good: &[Id], bad: Id, bound: usize) -> Result<Vec<Id>, Unread> {
         let mut walk = Walk::new(self, bound);
         walk.add(&self.peel(&bad, Kind::Commit)?, FIRST)?;
         for id in good {

@@ -10,21 +10,21 @@ use super::Unread;
 
 /// The hash algorithm of a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HashFormat {
+pub(crate) enum HashFormat {
     Sha1,
     Sha256,
 }
 
 /// An object id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Id {
+pub(crate) struct Id {
     bytes: [u8; 32],
     length: u8,
 }
 
 /// What an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     Commit,
     Tree,
     Blob,
@@ -37,7 +37,7 @@ const HARMLESS: &[&str] =
 
 impl HashFormat {
     /// The hash algorithm in a repository's configuration. An unknown repository format is not read at all.
-    pub fn configured(values: &BTreeMap<String, String>) -> Result<HashFormat, Unread> {
+    pub(crate) fn configured(values: &BTreeMap<String, String>) -> Result<HashFormat, Unread> {
         const UNKNOWN: Unread = Unread::Unsupported("this repository format");
         if !matches!(values.get("core.repositoryformatversion").map(String::as_str), None | Some("0" | "1")) {
             return Err(UNKNOWN);
@@ -55,7 +55,7 @@ impl HashFormat {
     }
 
     /// Bytes of an object id.
-    pub const fn length(self) -> usize {
+    pub(crate) const fn length(self) -> usize {
         match self {
             HashFormat::Sha1 => 20,
             HashFormat::Sha256 => 32,
@@ -69,7 +69,7 @@ impl HashFormat {
 }
 
 impl Id {
-    pub fn from_bytes(bytes: &[u8]) -> Option<Id> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Id> {
         let length = u8::try_from(bytes.len()).ok().filter(|length| matches!(length, 20 | 32))?;
         let mut id = Id { bytes: [0; 32], length };
         id.bytes.get_mut(..bytes.len())?.copy_from_slice(bytes);
@@ -77,7 +77,7 @@ impl Id {
     }
 
     /// Reads a full id, in either case as git does.
-    pub fn parse(hex: &str) -> Option<Id> {
+    pub(crate) fn parse(hex: &str) -> Option<Id> {
         let digits = hex.as_bytes();
         if !matches!(digits.len(), 40 | 64) {
             return None;
@@ -91,12 +91,12 @@ impl Id {
         Id::from_bytes(bytes.get(..digits.len() / 2)?)
     }
 
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.get(..usize::from(self.length)).unwrap_or_default()
     }
 
     /// All zeros: no object.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         self.bytes.iter().all(|byte| *byte == 0)
     }
 }
@@ -129,7 +129,7 @@ impl Kind {
 }
 
 /// The id git gives a file with these bytes, if no filter changes them.
-pub fn blob_id(format: HashFormat, bytes: &[u8]) -> Id {
+pub(crate) fn blob_id(format: HashFormat, bytes: &[u8]) -> Id {
     hashed(format, Kind::Blob, bytes)
 }
 

@@ -10,11 +10,11 @@ use super::super::chance::{Chance, NAMES};
 use super::{Budget, HashFormat, Objects};
 
 /// Branches, two of which look like digits and one like a tag.
-pub const BRANCHES: &[&str] = &["main", "feature/x", "topic", "dead", "abcdef", "v1", "ünï/日本", "config"];
+pub(super) const BRANCHES: &[&str] = &["main", "feature/x", "topic", "dead", "abcdef", "v1", "ünï/日本", "config"];
 
 /// A repository, and the directory that everything about it lies in.
 #[derive(Debug)]
-pub struct Made {
+pub(super) struct Made {
     pub base: tempfile::TempDir,
     pub root: PathBuf,
     pub git_directory: PathBuf,
@@ -27,7 +27,7 @@ pub struct Made {
 }
 
 /// Runs git in a neutral surrounding and returns what it printed, whether or not it succeeded.
-pub fn ask(directory: &Path, words: &[&str], input: &str) -> Vec<u8> {
+pub(super) fn ask(directory: &Path, words: &[&str], input: &str) -> Vec<u8> {
     let mut command = Command::new("git");
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", directory);
     command.env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_CONFIG_GLOBAL", "/dev/null").env("LC_ALL", "C");
@@ -46,13 +46,13 @@ pub fn ask(directory: &Path, words: &[&str], input: &str) -> Vec<u8> {
     printed
 }
 
-pub fn text(directory: &Path, words: &[&str]) -> String {
+pub(super) fn text(directory: &Path, words: &[&str]) -> String {
     String::from_utf8(ask(directory, words, "")).unwrap().trim_end().to_owned()
 }
 
 impl Made {
     /// A repository whose history and storage depend on the seed.
-    pub fn new(seed: u64) -> Made {
+    pub(super) fn new(seed: u64) -> Made {
         let mut chance = Chance::new(seed);
         let base = tempfile::tempdir().unwrap();
         let root = base.path().join("one");
@@ -77,11 +77,11 @@ impl Made {
     }
 
     /// A reader with a generous budget.
-    pub fn objects(&self) -> Objects {
+    pub(super) fn objects(&self) -> Objects {
         Objects::within(&self.git_directory, &self.common, self.format, Budget::new(200_000, 1 << 30))
     }
 
-    pub fn git(&self, words: &[&str]) -> String {
+    pub(super) fn git(&self, words: &[&str]) -> String {
         text(&self.root, words)
     }
 

@@ -35,10 +35,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-pub use budget::Budget;
-pub use diff::Changed;
-pub use id::{HashFormat, Id, Kind, blob_id};
-pub use upstream::upstream_of;
+pub(crate) use budget::Budget;
+pub(crate) use diff::Changed;
+pub(crate) use id::{HashFormat, Id, Kind, blob_id};
+pub(crate) use upstream::upstream_of;
 
 use history::{Commit, Cut};
 use id::hashed;
@@ -54,7 +54,7 @@ const TREE: u64 = 8 << 20;
 
 /// Why something in a repository was not read. Callers must assume the worst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unread {
+pub(crate) enum Unread {
     /// No object has this name.
     Missing,
     /// No reference and no object has this name, and git would say the same.
@@ -90,7 +90,7 @@ impl fmt::Display for Unread {
 
 /// The objects and references of one repository, read on demand and cached for the call.
 #[derive(Debug)]
-pub struct Objects {
+pub(crate) struct Objects {
     git_directory: PathBuf,
     common: PathBuf,
     format: HashFormat,
@@ -105,12 +105,12 @@ pub struct Objects {
 
 impl Objects {
     /// The objects of a work tree's own git directory and of the one it shares with other work trees.
-    pub fn at(git_directory: &Path, common: &Path, format: HashFormat) -> Objects {
+    pub(crate) fn at(git_directory: &Path, common: &Path, format: HashFormat) -> Objects {
         Objects::within(git_directory, common, format, Budget::default())
     }
 
     /// The same, with another budget.
-    pub fn within(git_directory: &Path, common: &Path, format: HashFormat, budget: Budget) -> Objects {
+    pub(crate) fn within(git_directory: &Path, common: &Path, format: HashFormat, budget: Budget) -> Objects {
         Objects {
             git_directory: git_directory.to_owned(),
             common: common.to_owned(),
@@ -126,7 +126,7 @@ impl Objects {
     }
 
     /// Reads one object up to a size limit.
-    pub fn read(&self, id: &Id, limit_bytes: u64) -> Result<(Kind, Vec<u8>), Unread> {
+    pub(crate) fn read(&self, id: &Id, limit_bytes: u64) -> Result<(Kind, Vec<u8>), Unread> {
         let object = self.object(id, limit_bytes)?;
         Ok((object.kind, object.bytes.clone()))
     }

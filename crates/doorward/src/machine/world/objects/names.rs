@@ -15,7 +15,7 @@ const DIGITS: usize = 4;
 const OTHER: Unread = Unread::Unsupported("this way of naming a revision");
 
 /// The reference a branch tracks, by configuration.
-pub type Upstream<'a> = &'a dyn Fn(&str) -> Result<Option<String>, Unread>;
+pub(super) type Upstream<'a> = &'a dyn Fn(&str) -> Result<Option<String>, Unread>;
 
 /// A suffix of a name.
 enum Suffix {
@@ -33,12 +33,12 @@ enum Suffix {
 
 impl Objects {
     /// The object that `git rev-parse` finds for a name, except that `-` means the previous checkout.
-    pub fn resolve(&self, name: &str) -> Result<Id, Unread> {
+    pub(crate) fn resolve(&self, name: &str) -> Result<Id, Unread> {
         self.resolve_with(name, &|_| Err(Unread::Unsupported("what a branch follows")))
     }
 
     /// The same, with `@{upstream}` known too.
-    pub fn resolve_with(&self, name: &str, upstream: Upstream<'_>) -> Result<Id, Unread> {
+    pub(crate) fn resolve_with(&self, name: &str, upstream: Upstream<'_>) -> Result<Id, Unread> {
         if name.len() > NAME {
             return Err(Unread::OverBudget);
         }
@@ -55,7 +55,7 @@ impl Objects {
     }
 
     /// The commit that `git switch NAME` and `git checkout NAME` go to: there branches take precedence over tags.
-    pub fn resolve_branch(&self, name: &str) -> Result<Id, Unread> {
+    pub(crate) fn resolve_branch(&self, name: &str) -> Result<Id, Unread> {
         let prior = prior(name).map(|nth| self.nth_prior(nth)).transpose()?;
         let name = prior.as_deref().unwrap_or(name);
         match self.reference(&format!("refs/heads/{name}"))? {

@@ -12,7 +12,7 @@ const DEPTH: usize = 16;
 
 impl Objects {
     /// The objects that references with this prefix point to; `start` ends with a slash.
-    pub fn tips(&self, start: &str) -> Result<Vec<Id>, Unread> {
+    pub(crate) fn tips(&self, start: &str) -> Result<Vec<Id>, Unread> {
         let mut names: Vec<String> = self.packed()?.below(start).map(|rest| format!("{start}{rest}")).collect();
         let mut waiting = vec![(start.trim_end_matches('/').to_owned(), 0)];
         while let Some((directory, depth)) = waiting.pop() {

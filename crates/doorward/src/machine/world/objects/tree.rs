@@ -41,7 +41,7 @@ pub(super) struct Entry<'a> {
 
 impl Objects {
     /// What a tree, or the tree of a commit or tag, has at a path: mode and object. `None` if it has nothing there.
-    pub fn entry_at(&self, treeish: &Id, path: &str) -> Result<Option<(u32, Id)>, Unread> {
+    pub(crate) fn entry_at(&self, treeish: &Id, path: &str) -> Result<Option<(u32, Id)>, Unread> {
         let mut id = self.tree_of(treeish)?;
         let (path, wants_directory) = match path.strip_suffix('/') {
             Some(path) => (path, true),

@@ -7,7 +7,7 @@ use super::Unread;
 /// The reference for `NAME@{upstream}`; `None` if the branch tracks none.
 ///
 /// Keys are in lower case, and a key that has several values has its later ones below `SUBSECTION#…`.
-pub fn upstream_of(values: &BTreeMap<String, String>, branch: &str) -> Result<Option<String>, Unread> {
+pub(crate) fn upstream_of(values: &BTreeMap<String, String>, branch: &str) -> Result<Option<String>, Unread> {
     let Some(remote) = only(values, "branch", branch, "remote")? else { return Ok(None) };
     let Some(merged) = only(values, "branch", branch, "merge")? else { return Ok(None) };
     if remote == "." {

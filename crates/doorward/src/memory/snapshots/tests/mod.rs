@@ -3,4 +3,4 @@
 mod behaviour;
 mod chance;
 mod disaster;
-pub mod room;
+pub(crate) mod room;

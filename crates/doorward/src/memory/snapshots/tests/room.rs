@@ -16,13 +16,13 @@ use crate::machine::paths::Places;
 use crate::machine::record;
 use crate::policy::snapshot_limits::Snapshots;
 
-pub struct Room {
+pub(crate) struct Room {
     base: tempfile::TempDir,
 }
 
 /// One path as a person could tell it from another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub(crate) struct Seen {
     pub kind: char,
     pub mode: u32,
     pub modified: (i64, i64),
@@ -30,10 +30,10 @@ pub struct Seen {
     pub attributes: BTreeMap<String, String>,
 }
 
-pub type Tree = BTreeMap<PathBuf, Seen>;
+pub(crate) type Tree = BTreeMap<PathBuf, Seen>;
 
 impl Room {
-    pub fn new() -> Room {
+    pub(crate) fn new() -> Room {
         let room = Room { base: tempfile::tempdir().unwrap() };
         std::fs::create_dir_all(room.project()).unwrap();
         room.shell("git init -q -b main . && git config user.email a@b && git config user.name x");
@@ -43,7 +43,7 @@ impl Room {
     }
 
     /// The configuration of the user, with something added.
-    pub fn configure(&self, more: &str) {
+    pub(crate) fn configure(&self, more: &str) {
         let path = self.base().join("home/.config/doorward/config.toml");
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         let project = self.project();
@@ -55,40 +55,40 @@ impl Room {
             .unwrap();
     }
 
-    pub fn base(&self) -> PathBuf {
+    pub(crate) fn base(&self) -> PathBuf {
         self.base.path().canonicalize().unwrap()
     }
 
-    pub fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         self.base().join("project")
     }
 
-    pub fn at(&self, name: &str) -> PathBuf {
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.project().join(name)
     }
 
-    pub fn put(&self, name: &str, text: impl AsRef<[u8]>) {
+    pub(crate) fn put(&self, name: &str, text: impl AsRef<[u8]>) {
         std::fs::create_dir_all(self.at(name).parent().unwrap()).unwrap();
         std::fs::write(self.at(name), text).unwrap();
     }
 
-    pub fn places(&self) -> Places {
+    pub(crate) fn places(&self) -> Places {
         Places::at(self.base().join("home").to_str().unwrap())
     }
 
-    pub fn store(&self) -> Store {
+    pub(crate) fn store(&self) -> Store {
         Store::existing(&self.places()).unwrap().unwrap()
     }
 
     /// Runs a command for real.
-    pub fn shell(&self, command: &str) -> bool {
+    pub(crate) fn shell(&self, command: &str) -> bool {
         let mut shell = Command::new("bash");
         shell.args(["-c", command]).current_dir(self.project()).env("HOME", self.base().join("home"));
         shell.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).status().unwrap().success()
     }
 
     /// What the hook says: the word and the reason.
-    pub fn ask(&self, id: &str, tool: &str, input: Value) -> (String, String) {
+    pub(crate) fn ask(&self, id: &str, tool: &str, input: Value) -> (String, String) {
         let surroundings = Surroundings::new(Agent::Claude, self.places());
         let reply = hook(self.payload(id, tool, input, "PreToolUse").to_string().as_bytes(), &surroundings).unwrap();
         let answer: Value = serde_json::from_str(&reply.stdout).unwrap();
@@ -96,18 +96,18 @@ impl Room {
         (word("permissionDecision"), word("permissionDecisionReason"))
     }
 
-    pub fn bash(&self, id: &str, command: &str) -> (String, String) {
+    pub(crate) fn bash(&self, id: &str, command: &str) -> (String, String) {
         self.ask(id, "Bash", json!({ "command": command }))
     }
 
     /// Tells the hook that a call has run.
-    pub fn ran(&self, id: &str, command: &str) {
+    pub(crate) fn ran(&self, id: &str, command: &str) {
         let payload = self.payload(id, "Bash", json!({ "command": command }), "PostToolUse");
         let surroundings = Surroundings::new(Agent::Claude, self.places());
         let _ = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
     }
 
-    pub fn payload(&self, id: &str, tool: &str, input: Value, event: &str) -> Value {
+    pub(crate) fn payload(&self, id: &str, tool: &str, input: Value, event: &str) -> Value {
         json!({
             "session_id": "0c1d", "transcript_path": "/nowhere.jsonl", "cwd": self.project(), "permission_mode": "default",
             "hook_event_name": event, "tool_name": tool, "tool_input": input, "tool_use_id": id,
@@ -116,7 +116,7 @@ impl Room {
     }
 
     /// Takes a call back.
-    pub fn undo(&self, id: &str, overwrite: bool) -> anyhow::Result<Undone> {
+    pub(crate) fn undo(&self, id: &str, overwrite: bool) -> anyhow::Result<Undone> {
         let store = self.store();
         let name = store.named_for(id).unwrap_or_else(|| id.to_owned());
         let undo = Undo { overwrite, ..Undo::of(&store, &[name], Snapshots::default().limits())? };
@@ -125,7 +125,7 @@ impl Room {
     }
 
     /// Everything in the project but git's own files.
-    pub fn tree(&self) -> Tree {
+    pub(crate) fn tree(&self) -> Tree {
         let mut tree = Tree::new();
         see(&self.project(), &mut tree);
         tree

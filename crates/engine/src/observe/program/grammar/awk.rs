@@ -11,7 +11,7 @@ use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::touch::Touch;
 use crate::world::World;
 
-pub fn awk(world: &dyn World, invocation: &mut Invocation) -> Findings {
+pub(super) fn awk(world: &dyn World, invocation: &mut Invocation) -> Findings {
     invocation.done = true;
     edits_in_place(invocation);
     for (field, role) in invocation.args.operands.iter().zip(invocation.roles.iter_mut()) {

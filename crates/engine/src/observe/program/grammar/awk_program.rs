@@ -2,7 +2,7 @@
 
 /// Something that a program does beyond computing and printing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub(super) enum Deed {
     Reads(Option<String>),
     Writes(Option<String>),
     /// A shell runs this text, if it is known.
@@ -26,7 +26,7 @@ const SIGNS: &[&str] = &[
 ];
 
 /// The deeds of a program, or what in it cannot be read.
-pub fn read(program: &str) -> Result<Vec<Deed>, String> {
+pub(super) fn read(program: &str) -> Result<Vec<Deed>, String> {
     let tokens = tokens(program)?;
     let mut deeds = Vec::new();
     let (mut printing, mut getting, mut depth) = (None, false, 0i32);

@@ -16,7 +16,7 @@ const HOME: &str = "/home/dev";
 const PROJECT: &str = "/home/dev/project";
 
 /// A command, its coverage, and its effects: `operation target +mark =reversibility`, with `; ` between them.
-pub type Row = (&'static str, &'static str, &'static str);
+pub(crate) type Row = (&'static str, &'static str, &'static str);
 
 /// Programs that print, read, write and delete, for commands inside commands.
 const COMMON: &[&str] = &[
@@ -30,12 +30,12 @@ const COMMON: &[&str] = &[
 ];
 
 /// Checks rows in an ordinary, trusted, clean project.
-pub fn check(programs: &[&str], rows: &[Row]) {
+pub(crate) fn check(programs: &[&str], rows: &[Row]) {
     check_in("{}", programs, rows);
 }
 
 /// Checks rows in a world that differs from the ordinary one.
-pub fn check_in(world: &str, programs: &[&str], rows: &[Row]) {
+pub(crate) fn check_in(world: &str, programs: &[&str], rows: &[Row]) {
     let knowledge = knowledge(programs);
     let mut wrong = Vec::new();
     for (command, coverage, effects) in rows {
@@ -67,7 +67,7 @@ pub fn check_in(world: &str, programs: &[&str], rows: &[Row]) {
 }
 
 /// The flows of a command.
-pub fn flows(programs: &[&str], command: &str) -> Vec<String> {
+pub(crate) fn flows(programs: &[&str], command: &str) -> Vec<String> {
     let world = world_of("{}");
     let mut out = Observer::new(&world);
     out.knowledge = knowledge(programs);

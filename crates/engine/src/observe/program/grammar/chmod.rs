@@ -6,7 +6,7 @@ use super::super::Invocation;
 use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
 
-pub fn chmod(invocation: &mut Invocation) -> Findings {
+pub(super) fn chmod(invocation: &mut Invocation) -> Findings {
     invocation.done = true;
     let (mut found, mut words) = (Findings::default(), Findings::default());
     words.flag_values();

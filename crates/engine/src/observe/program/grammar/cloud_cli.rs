@@ -23,7 +23,7 @@ enum Verb {
 }
 
 /// Joins a flag that no table knows with its value, so that the value is not taken for a verb: `--name list`.
-pub fn joined(entry: &Entry, words: &[Field], knowledge: Packed) -> Option<Vec<Field>> {
+pub(super) fn joined(entry: &Entry, words: &[Field], knowledge: Packed) -> Option<Vec<Field>> {
     let mut chain = vec![entry.clone()];
     let mut all: Vec<Field> = Vec::with_capacity(words.len());
     let mut at = 0;
@@ -73,7 +73,7 @@ fn streamed(invocation: &Invocation) -> Option<Field> {
     words.last().filter(|last| !STREAMED.contains(&last.text.as_str())).cloned()
 }
 
-pub fn cloud_cli(invocation: &mut Invocation) -> Findings {
+pub(super) fn cloud_cli(invocation: &mut Invocation) -> Findings {
     let mut found = cloud_files(invocation);
     if let Some(copied) = cloud_copy(invocation) {
         found.extend(copied);

@@ -1,6 +1,6 @@
 //! The words of clients of cloud providers: verbs, groups and flags, by what they do.
 
-pub const READING: &[&str] = &[
+pub(super) const READING: &[&str] = &[
     "list",
     "ls",
     "describe",
@@ -39,7 +39,7 @@ pub const READING: &[&str] = &[
     "detect",
 ];
 
-pub const DESTROYING: &[&str] = &[
+pub(super) const DESTROYING: &[&str] = &[
     "delete",
     "terminate",
     "remove",
@@ -63,7 +63,7 @@ pub const DESTROYING: &[&str] = &[
     "clear",
 ];
 
-pub const CHANGING: &[&str] = &[
+pub(super) const CHANGING: &[&str] = &[
     "create",
     "put",
     "update",
@@ -129,7 +129,7 @@ pub const CHANGING: &[&str] = &[
     "publish-message",
 ];
 
-pub const REMOTE: &[&str] = &[
+pub(super) const REMOTE: &[&str] = &[
     "ssh",
     "scp",
     "start-session",
@@ -143,7 +143,7 @@ pub const REMOTE: &[&str] = &[
     "port-forward",
 ];
 
-pub const LOCAL: &[&str] = &[
+pub(super) const LOCAL: &[&str] = &[
     "login",
     "logout",
     "configure",
@@ -157,7 +157,7 @@ pub const LOCAL: &[&str] = &[
 ];
 
 /// Verbs of which the answer is a secret.
-pub const SECRET: &[&str] = &[
+pub(super) const SECRET: &[&str] = &[
     "get-secret-value",
     "batch-get-secret-value",
     "get-session-token",
@@ -203,7 +203,7 @@ pub const SECRET: &[&str] = &[
 ];
 
 /// Things of Azure whose reading is reading a secret: `az … connection-string list`, `az … keys list`.
-pub const AZURE_SECRETS: &[&str] = &[
+pub(super) const AZURE_SECRETS: &[&str] = &[
     "keys",
     "key",
     "admin-key",
@@ -218,16 +218,16 @@ pub const AZURE_SECRETS: &[&str] = &[
 ];
 
 /// Groups of Azure whose lists of such things hold names and dates only.
-pub const AZURE_NAMES_ONLY: &[&str] = &["keyvault", "ad"];
+pub(super) const AZURE_NAMES_ONLY: &[&str] = &["keyvault", "ad"];
 
 /// Flags that put a secret into what would otherwise be a list of names.
-pub const REVEALING: &[&str] = &["--with-decryption", "--include-value", "--include-values", "--show-values"];
+pub(super) const REVEALING: &[&str] = &["--with-decryption", "--include-value", "--include-values", "--show-values"];
 
 /// Short flags of Azure's client that name something: location, container, project, server, registry, type and the like.
-pub const AZURE_LETTERS: &[&str] = &["-l", "-c", "-p", "-s", "-r", "-t", "-e", "-w", "-a", "-v", "-i", "-d"];
+pub(super) const AZURE_LETTERS: &[&str] = &["-l", "-c", "-p", "-s", "-r", "-t", "-e", "-w", "-a", "-v", "-i", "-d"];
 
 /// Words in the name of a flag whose value is a file or directory here.
-pub const LOCAL_FILES: &[&str] = &[
+pub(super) const LOCAL_FILES: &[&str] = &[
     "file",
     "files",
     "outfile",
@@ -244,11 +244,11 @@ pub const LOCAL_FILES: &[&str] = &[
 ];
 
 /// Verbs of two words that read, though the first alone would not say so.
-pub const READING_PAIRS: &[&str] =
+pub(super) const READING_PAIRS: &[&str] =
     &["admin-get", "admin-list", "transact-get", "batch-get", "batch-describe", "test-dns"];
 
 /// Verbs of aws that write what they get to the file named last.
-pub const STREAMED: &[&str] = &[
+pub(super) const STREAMED: &[&str] = &[
     "get-object",
     "get-object-torrent",
     "get-export",

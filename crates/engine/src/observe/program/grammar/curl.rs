@@ -19,7 +19,7 @@ const FORMS: &[&str] = &["-F", "--form"];
 /// Flags that send a file.
 const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
 
-pub fn curl(invocation: &mut Invocation) -> Findings {
+pub(super) fn curl(invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();
     invocation.output.origin.download = true;
     // What is stored is written down by its name below.

@@ -12,7 +12,7 @@ const PLAIN: &[&str] = &[
     "fillchar", "msgfmt", "speed",
 ];
 
-pub fn dd(invocation: &mut Invocation) -> Findings {
+pub(super) fn dd(invocation: &mut Invocation) -> Findings {
     invocation.done = true;
     let mut found = Findings::default();
     for field in &invocation.args.operands {

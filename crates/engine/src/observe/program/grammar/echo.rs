@@ -13,7 +13,7 @@ use crate::observe::stream::{Shape, Stream};
 use crate::world::World;
 
 /// The output is the operands, so what is piped into a shell can be read.
-pub fn echo(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) {
+pub(crate) fn echo(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) {
     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
     let texts: Option<Vec<&str>> = invocation.args.operands.iter().map(Field::known).collect();
     let plain = invocation.args.given.iter().all(|given| given.name == "-n") && invocation.args.unknown.is_empty();
@@ -39,7 +39,7 @@ pub fn echo(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) {
 }
 
 /// Patterns inside the project yield its paths.
-pub fn listed(world: &dyn World, words: &[Field], cwd: Option<&str>) -> Shape {
+pub(crate) fn listed(world: &dyn World, words: &[Field], cwd: Option<&str>) -> Shape {
     let inside = words.iter().all(|field| field.glob && is_plain_inside(field, cwd, world));
     match words.iter().any(|field| field.text.starts_with(['*', '?', '['])) {
         _ if !inside || words.is_empty() => Shape::Any,
@@ -49,7 +49,7 @@ pub fn listed(world: &dyn World, words: &[Field], cwd: Option<&str>) -> Shape {
 }
 
 /// Operands are compared, never run; a subscript in them is evaluated all the same.
-pub fn test(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn test(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     for field in &invocation.args.operands.clone() {
         runner.evaluated_subscript(&field.text, state);
     }

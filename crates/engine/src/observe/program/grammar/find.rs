@@ -47,7 +47,7 @@ pub(super) struct Expression {
     pub trouble: Vec<(Degree, String)>,
 }
 
-pub fn find(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn find(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     invocation.done = true;
     let expression = read(&invocation.args.operands);
     for (degree, because) in &expression.trouble {

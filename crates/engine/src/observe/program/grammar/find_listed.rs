@@ -32,14 +32,14 @@ fn note_carried_search(out: &mut Observer<'_>, starts: &[Field], cwd: &str) {
 }
 
 /// Links in such trees are hits like others, and whoever reads the hits reads what they lead to.
-pub fn read_carried_links(out: &mut Observer<'_>, by: &By) -> bool {
+pub(crate) fn read_carried_links(out: &mut Observer<'_>, by: &By) -> bool {
     let starts = out.searches.iter().filter(|search| search.is_carried).flat_map(|search| search.starts.clone());
     let starts: Vec<Field> = starts.collect();
     starts.iter().fold(false, |any, start| out.links_met(Touch::Read, &start.text, by) | any)
 }
 
 /// A search for no name in particular, in a tree that was too large to be looked through.
-pub fn note_cut_searches(out: &mut Observer<'_>, sweep: &Sweep) {
+pub(crate) fn note_cut_searches(out: &mut Observer<'_>, sweep: &Sweep) {
     const NAMED: &[&str] = &["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"];
     for search in out.searches.clone() {
         let is_named = search.tests.iter().any(|test| NAMED.contains(&test.text.as_str()));
@@ -51,7 +51,7 @@ pub fn note_cut_searches(out: &mut Observer<'_>, sweep: &Sweep) {
 }
 
 /// Files among the hits of all searches of this call that must not be shown unasked.
-pub fn told_by_searches(out: &mut Observer<'_>) -> Vec<Told> {
+pub(crate) fn told_by_searches(out: &mut Observer<'_>) -> Vec<Told> {
     let searches = out.searches.clone();
     searches.iter().flat_map(|search| told_by(out, search)).collect()
 }

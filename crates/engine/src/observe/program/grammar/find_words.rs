@@ -1,7 +1,7 @@
 //! Words of `find`: tests, options, operators and actions, by what follows them.
 
 /// Tests, options and operators without a value.
-pub const BARE: &[&str] = &[
+pub(super) const BARE: &[&str] = &[
     "-print",
     "-print0",
     "-ls",
@@ -43,7 +43,7 @@ pub const BARE: &[&str] = &[
 ];
 
 /// Tests and options with a value that has no effect.
-pub const VALUED: &[&str] = &[
+pub(super) const VALUED: &[&str] = &[
     "-name",
     "-iname",
     "-path",
@@ -87,11 +87,11 @@ pub const VALUED: &[&str] = &[
 ];
 
 /// Tests against another file.
-pub const COMPARED: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile", "-mnewer"];
+pub(super) const COMPARED: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile", "-mnewer"];
 
-pub const WRITERS: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
+pub(super) const WRITERS: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
 
-pub const RUNNERS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+pub(super) const RUNNERS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
 /// Brackets, as far as one with a `!` before it turns everything in it round.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use crate::observe::shell::field::Field;
 const RUNNING: &[&str] = &["execute", "execute-silent", "execute-multi", "become", "reload", "reload-sync", "preview"];
 
 /// Takes back *opaque* from bindings that only move, choose and leave.
-pub fn fzf(invocation: &mut Invocation) {
+pub(super) fn fzf(invocation: &mut Invocation) {
     for given in invocation.args.given.iter_mut().filter(|given| given.name == "--bind") {
         if given.value.as_ref().and_then(Field::exact).is_some_and(is_plain) {
             given.changes.opaque = false;

@@ -8,7 +8,7 @@ use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
 
 /// Takes the write back where the request only reads, and follows fields that are files.
-pub fn gh_api(invocation: &mut Invocation) -> Findings {
+pub(super) fn gh_api(invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();
     let endpoint = invocation.args.operands.first().cloned();
     match endpoint.as_ref().map(|field| (field.exact(), field.prefix())) {

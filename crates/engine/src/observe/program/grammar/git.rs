@@ -110,7 +110,7 @@ const SHOWING: &[&str] = &[
     "reflog",
 ];
 
-pub fn git(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn git(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let sub = subcommand(invocation);
     let git = invocation.cwd.as_deref().and_then(|cwd| runner.out.world.git(cwd));
     git_given_settings(runner.out, invocation);
@@ -207,7 +207,7 @@ fn git_alias(
 }
 
 /// Whether the repository itself makes this command run something.
-pub fn git_repository(
+pub(super) fn git_repository(
     runner: &mut Runner<'_, '_>,
     sub: &str,
     git: Option<&Git>,
@@ -298,7 +298,7 @@ fn git_config_change(out: &mut Observer<'_>, sub: &str, invocation: &mut Invocat
 }
 
 /// `stash push` for `git stash push`.
-pub fn subcommand(invocation: &Invocation) -> String {
+pub(super) fn subcommand(invocation: &Invocation) -> String {
     invocation.args.entry().and_then(|entry| entry.key.split_once(' ')).map_or(String::new(), |(_, sub)| sub.to_owned())
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// When git obeys a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Use {
+pub(super) enum Use {
     Always,
     Network,
     /// Shows changes through an external program.
@@ -28,7 +28,7 @@ pub enum Use {
 
 impl Use {
     /// What git obeys without being told to sign, merge or send.
-    pub const WHILE_LOOKING: &[Use] = &[Use::ExternalDiff, Use::TextConversion, Use::Content];
+    pub(super) const WHILE_LOOKING: &[Use] = &[Use::ExternalDiff, Use::TextConversion, Use::Content];
 }
 
 /// First and last part of a key, when it counts, and the values that are harmless; `ssh*` stands for what begins so.
@@ -240,7 +240,7 @@ fn listed(values: &[&str], value: &str) -> bool {
 }
 
 /// The setting may be given or stored without effect on what git runs.
-pub fn is_harmless(key: &str, value: &str) -> bool {
+pub(super) fn is_harmless(key: &str, value: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let (section, _) = parts(&key);
     matches!(section, "color" | "advice")
@@ -250,12 +250,12 @@ pub fn is_harmless(key: &str, value: &str) -> bool {
 }
 
 /// The setting says where git looks for hooks: another place is a way past those of the repository.
-pub fn is_hooks_path(key: &str) -> bool {
+pub(super) fn is_hooks_path(key: &str) -> bool {
     key.eq_ignore_ascii_case("core.hookspath")
 }
 
 /// Keys whose value git runs, loads, or uses to find other configuration or another host.
-pub fn is_dangerous(key: &str) -> bool {
+pub(super) fn is_dangerous(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
     let (section, last) = parts(&key);
     matches!(
@@ -286,7 +286,7 @@ pub fn is_dangerous(key: &str) -> bool {
 }
 
 /// The setting switches certificate checks off.
-pub fn weakens_tls(key: &str, value: &str) -> bool {
+pub(super) fn weakens_tls(key: &str, value: &str) -> bool {
     let key = key.to_ascii_lowercase();
     key.starts_with("http.")
         && key.ends_with("sslverify")
@@ -294,13 +294,13 @@ pub fn weakens_tls(key: &str, value: &str) -> bool {
 }
 
 /// In a partial clone any command may have to fetch what it looks at.
-pub fn fetches_late(config: &BTreeMap<String, String>) -> Option<Use> {
+pub(super) fn fetches_late(config: &BTreeMap<String, String>) -> Option<Use> {
     let is_promised = |key: &String| key == "extensions.partialclone" || key.ends_with(".promisor");
     config.keys().any(is_promised).then_some(Use::Network)
 }
 
 /// The settings in force that would make this command run something that is not known to be harmless.
-pub fn dangers(config: &BTreeMap<String, String>, uses: &[Use]) -> Vec<String> {
+pub(super) fn dangers(config: &BTreeMap<String, String>, uses: &[Use]) -> Vec<String> {
     let mut found = Vec::new();
     for (key, value) in config {
         let (section, last) = parts(key);
@@ -352,7 +352,7 @@ fn same_host(key: &str, value: &str) -> bool {
 }
 
 /// The host of an address in any of git's spellings.
-pub fn host(address: &str) -> &str {
+pub(super) fn host(address: &str) -> &str {
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
     let rest = rest.split(['/', ':']).next().unwrap_or(rest);
     rest.rsplit('@').next().unwrap_or(rest)

@@ -13,7 +13,7 @@ use crate::observe::shell::state::State;
 /// The program behind a subcommand that is neither git's own nor an alias, if that program has a file.
 ///
 /// Flags of git itself before the name stay unknown: they would change what the program sees.
-pub fn git_extra_named(out: &Observer<'_>, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<String> {
+pub(crate) fn git_extra_named(out: &Observer<'_>, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<String> {
     if entry.key != "git" {
         return None;
     }
@@ -30,7 +30,7 @@ pub fn git_extra_named(out: &Observer<'_>, entry: &Entry, words: &[Field], state
 }
 
 /// What the repository makes git run counts for the programs that call it; words behind `--` go to git unread.
-pub fn git_extra(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn git_extra(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let git = invocation.cwd.as_deref().and_then(|cwd| runner.out.world.git(cwd));
     git_repository(runner, "diff", git.as_ref(), invocation, state);
     if invocation.args.operands.iter().any(|word| word.text.starts_with('-') || word.may_be_flag()) {

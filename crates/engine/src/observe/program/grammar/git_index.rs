@@ -10,7 +10,7 @@ use crate::path;
 use crate::world::Git;
 
 /// `git update-index` with entries that it is given, instead of files that it looks at.
-pub fn git_index(out: &mut Observer<'_>, git: Option<&Git>, invocation: &Invocation) {
+pub(super) fn git_index(out: &mut Observer<'_>, git: Option<&Git>, invocation: &Invocation) {
     let args = &invocation.args;
     let mut staged: Vec<Option<String>> = Vec::new();
     for value in args.given.iter().filter(|given| given.name == "--cacheinfo").map(|given| given.value.as_ref()) {

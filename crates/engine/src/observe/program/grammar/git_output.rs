@@ -9,7 +9,7 @@ use crate::observe::stream::{Shape, Stream};
 use crate::world::{Git, World};
 
 /// What the command prints, as far as its form is known.
-pub fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation, world: &dyn World) -> Stream {
+pub(super) fn git_output(sub: &str, git: Option<&Git>, invocation: &Invocation, world: &dyn World) -> Stream {
     let args = &invocation.args;
     let origin = invocation.output.origin;
     let shape = match sub {

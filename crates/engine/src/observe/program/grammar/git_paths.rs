@@ -17,7 +17,7 @@ use crate::path;
 use crate::world::{Git, Kind, Tracking, World};
 
 /// Takes refs out of the operands that are read, and reads paths inside commits.
-pub fn git_operands(
+pub(super) fn git_operands(
     out: &mut Observer<'_>,
     sub: &str,
     git: Option<&Git>,
@@ -240,7 +240,7 @@ pub(super) fn path_in_commit(text: &str) -> Option<&str> {
 }
 
 /// A path as git reads it: without its magic, with its wildcards; `None` if it only takes paths away.
-pub fn pathspec(field: &Field) -> Option<Field> {
+pub(super) fn pathspec(field: &Field) -> Option<Field> {
     let text = field.text.as_str();
     let rest = match text.strip_prefix(':') {
         Some(rest) if rest.starts_with(['!', '^']) => return None,

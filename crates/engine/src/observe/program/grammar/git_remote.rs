@@ -18,7 +18,7 @@ use crate::path;
 use crate::world::Git;
 
 /// `push`, `fetch`, `pull`, `ls-remote`, `clone` and the like.
-pub fn git_remote(
+pub(crate) fn git_remote(
     out: &mut Observer<'_>,
     sub: &str,
     git: Option<&Git>,
@@ -244,7 +244,7 @@ fn fetched_into(out: &mut Observer<'_>, place: &str, invocation: &Invocation, st
 }
 
 /// `gh pr checkout`, `gh repo clone`: git is run for these with an address of their own.
-pub fn gh_fetches(out: &mut Observer<'_>, invocation: &Invocation, state: &mut State<'_>) {
+pub(crate) fn gh_fetches(out: &mut Observer<'_>, invocation: &Invocation, state: &mut State<'_>) {
     let operands = &invocation.args.operands;
     match invocation.args.entry().map(|entry| entry.key.to_string()).as_deref() {
         Some("gh pr checkout" | "gh pr co") => fetches_foreign(out, invocation, state),

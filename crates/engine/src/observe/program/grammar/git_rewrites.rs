@@ -16,7 +16,7 @@ const MORE: &[&str] =
 const ENDS: &[&str] = &["--continue", "--skip", "--abort", "--quit"];
 
 /// `commit --amend` and a plain `rebase` of commits that were never sent anywhere change only what is one's own.
-pub fn git_rewrites(world: &dyn World, sub: &str, invocation: &mut Invocation, state: &State<'_>) {
+pub(super) fn git_rewrites(world: &dyn World, sub: &str, invocation: &mut Invocation, state: &State<'_>) {
     if !is_own_history(world, sub, invocation, state) {
         return;
     }

@@ -59,7 +59,7 @@ const COMMITS: usize = 50;
 
 /// What differs, and whether what is not committed comes on top.
 #[derive(Clone, Debug)]
-pub struct Changes {
+pub(super) struct Changes {
     paths: Vec<String>,
     with_work: bool,
 }

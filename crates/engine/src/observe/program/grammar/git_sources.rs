@@ -10,7 +10,7 @@ use crate::world::Git;
 
 /// One source of files, with what it is limited to.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub(super) struct Wanted {
     pub source: GitSource,
     pub paths: Vec<String>,
     pub into: Option<String>,
@@ -37,7 +37,7 @@ const SEQUENCE: &[&str] =
     &["--abort", "--quit", "--continue", "--skip", "--resolved", "--edit-todo", "--show-current-patch"];
 
 /// Everything that the command writes. Plumbing that writes the index counts: a later checkout needs no further source.
-pub fn wanted(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Vec<Wanted> {
+pub(super) fn wanted(sub: &str, git: Option<&Git>, invocation: &Invocation) -> Vec<Wanted> {
     let args = &invocation.args;
     let operands = || args.operands.iter();
     match sub {
@@ -232,7 +232,7 @@ fn paths(fields: &[Field], git: Option<&Git>, invocation: &Invocation) -> Vec<St
 }
 
 /// Keeps in mind what the names of later commands mean.
-pub fn note_steps(sub: &str, git: Option<&Git>, invocation: &Invocation, steps: &mut GitSteps) {
+pub(super) fn note_steps(sub: &str, git: Option<&Git>, invocation: &Invocation, steps: &mut GitSteps) {
     let args = &invocation.args;
     let from = git.and_then(|git| git.branch.as_deref());
     let text = |field: Option<&Field>| field.and_then(Field::known).map(str::to_owned);

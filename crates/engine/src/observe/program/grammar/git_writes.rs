@@ -235,7 +235,7 @@ fn is_namesake(upstream: &str, git: &Git) -> bool {
 }
 
 /// `origin/main` for a branch that follows it.
-pub fn upstream(git: &Git) -> Option<String> {
+pub(super) fn upstream(git: &Git) -> Option<String> {
     let branch = git.branch.as_deref()?;
     let config = git.config.as_ref().ok()?;
     let value =

@@ -26,7 +26,7 @@ use crate::world::Kind;
 const PRINTING: &[&str] =
     &["site", "sysconfig", "platform", "this", "calendar", "json.tool", "tokenize", "ast", "dis", "tabnanny", "pyclbr"];
 
-pub fn interpreter(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn interpreter(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let args = &invocation.args;
     let has_code = args
         .given

@@ -27,7 +27,7 @@ const FILES: &[&str] = &[
 ];
 
 /// Looks for those words in the filter, outside its strings.
-pub fn jq(world: &dyn World, invocation: &mut Invocation) -> Findings {
+pub(super) fn jq(world: &dyn World, invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();
     let words: Vec<String> = invocation.args.operands.first().map(|filter| words(&filter.text)).unwrap_or_default();
     if words.iter().any(|word| ENVIRONMENT.contains(&word.as_str())) {
@@ -54,7 +54,7 @@ pub fn jq(world: &dyn World, invocation: &mut Invocation) -> Findings {
 }
 
 /// A filter that reads the environment.
-pub fn reads_environment(filter: &str) -> bool {
+pub(crate) fn reads_environment(filter: &str) -> bool {
     words(filter).iter().any(|word| ENVIRONMENT.contains(&word.as_str()))
 }
 

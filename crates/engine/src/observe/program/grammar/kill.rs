@@ -7,7 +7,7 @@ use crate::knowledge::schema::{Does, Role};
 use crate::observe::guard::{aims_at_guard, is_every_process};
 use crate::observe::program::findings::Findings;
 
-pub fn kill(invocation: &mut Invocation) -> Findings {
+pub(super) fn kill(invocation: &mut Invocation) -> Findings {
     let by_number = invocation.by.name == "kill" || invocation.by.name == "gkill";
     let signal = ["--signal", "-s", "-n"]
         .iter()

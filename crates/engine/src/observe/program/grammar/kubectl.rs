@@ -8,7 +8,7 @@ use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
 use crate::observe::touch::Touch;
 
-pub fn kubectl(invocation: &mut Invocation) -> Findings {
+pub(super) fn kubectl(invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();
     let verb = invocation
         .args

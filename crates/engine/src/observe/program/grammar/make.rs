@@ -52,7 +52,7 @@ const HARMLESS: &[&str] = &[
 /// With these, recipes are printed; what a Makefile runs while it is read is run all the same.
 const SAYING: &[&str] = &["-n", "--just-print", "--dry-run", "--recon", "-q", "--question"];
 
-pub fn make(invocation: &mut Invocation) -> Findings {
+pub(super) fn make(invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();
     let name = invocation.by.name.clone();
     for field in invocation.args.operands.clone() {

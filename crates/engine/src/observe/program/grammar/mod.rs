@@ -3,17 +3,17 @@
 mod awk;
 mod awk_program;
 #[cfg(test)]
-pub mod check;
+pub(crate) mod check;
 mod chmod;
 mod cloud_cli;
 mod cloud_words;
 mod curl;
 mod dd;
-pub mod echo;
+pub(crate) mod echo;
 mod find;
 mod find_certain;
 mod find_hits;
-pub mod find_listed;
+pub(crate) mod find_listed;
 mod find_stats;
 mod find_words;
 mod fzf;
@@ -21,7 +21,7 @@ mod gh_api;
 mod git;
 mod git_config;
 mod git_contents;
-pub mod git_extra;
+pub(crate) mod git_extra;
 mod git_helpers;
 mod git_hooks;
 mod git_index;
@@ -29,7 +29,7 @@ mod git_output;
 mod git_paths;
 mod git_pathspec;
 mod git_plain;
-pub mod git_remote;
+pub(crate) mod git_remote;
 mod git_removals;
 mod git_rewrites;
 mod git_shown;
@@ -43,7 +43,7 @@ mod kill;
 mod kubectl;
 mod make;
 mod package_script;
-pub mod prepare;
+pub(crate) mod prepare;
 mod sed;
 mod sed_script;
 mod shell;
@@ -55,9 +55,9 @@ mod tar;
 mod tmux;
 mod wrapper;
 
-pub use jq::reads_environment;
-pub use package_script::deployment;
-pub use sql_text::reads_only as sql_reads_only;
+pub(crate) use jq::reads_environment;
+pub(crate) use package_script::deployment;
+pub(crate) use sql_text::reads_only as sql_reads_only;
 
 use super::Invocation;
 use crate::knowledge::schema::Grammar;
@@ -89,7 +89,7 @@ use tar::tar;
 use tmux::tmux;
 
 /// Lets the grammar of the program, if it has one, read what the tables cannot.
-pub fn grammar(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(crate) fn grammar(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let mut entries = invocation.args.chain.iter().rev();
     let own = entries.next().and_then(|entry| entry.grammar);
     // A subcommand has the language of its program only where that language is about subcommands.

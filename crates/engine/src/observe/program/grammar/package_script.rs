@@ -17,7 +17,7 @@ use crate::observe::through::is_written_down;
 use crate::path;
 use crate::world::{Kind, World};
 
-pub fn package_script(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn package_script(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let Some(first) = invocation.operand(0).cloned() else { return };
     if invocation.roles.first() == Some(&Role::Command) {
         return package_program(runner, &first, invocation, state);
@@ -138,7 +138,7 @@ fn works_on_packages(entry: &Entry) -> bool {
 }
 
 /// What the name of a target or script says about the world outside.
-pub fn deployment(name: &str) -> Option<Mark> {
+pub(crate) fn deployment(name: &str) -> Option<Mark> {
     let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
     words.find_map(|word| match word.to_ascii_lowercase().as_str() {
         "deploy" | "rollout" | "provision" | "destroy" => Some(Mark::Deploy),

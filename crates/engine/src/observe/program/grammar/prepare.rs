@@ -7,7 +7,7 @@ use crate::observe::shell::state::State;
 use crate::world::World;
 
 /// The words as the flag reader should see them, if they differ from the ones given.
-pub fn prepare(out: &Observer<'_>, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<Vec<Field>> {
+pub(crate) fn prepare(out: &Observer<'_>, entry: &Entry, words: &[Field], state: &State<'_>) -> Option<Vec<Field>> {
     match entry.grammar? {
         Grammar::Find => Some(all_operands(words)),
         Grammar::Kill => signal(words),

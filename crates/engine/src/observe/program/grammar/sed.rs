@@ -13,7 +13,7 @@ use crate::observe::shell::field::Field;
 use crate::observe::touch::Touch;
 use crate::world::{Kind, Tracking, World};
 
-pub fn sed(invocation: &mut Invocation) -> Findings {
+pub(super) fn sed(invocation: &mut Invocation) -> Findings {
     invocation.done = true;
     empty_suffix(invocation);
     let scripts = scripts(invocation);

@@ -2,7 +2,7 @@
 
 /// Something that a script does beyond editing text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub(super) enum Deed {
     Reads(String),
     Writes(String),
     /// A shell runs this text.
@@ -12,7 +12,7 @@ pub enum Deed {
 }
 
 /// The deeds of a script, or what in it cannot be read.
-pub fn read(script: &str) -> Result<Vec<Deed>, String> {
+pub(super) fn read(script: &str) -> Result<Vec<Deed>, String> {
     let mut reader = Reader { rest: script, deeds: Vec::new(), open: 0 };
     while reader.command()? {}
     if reader.open != 0 {

@@ -14,7 +14,7 @@ use crate::observe::stream::Stream;
 use crate::world::Shell;
 
 /// `sh -c text`, `sh file`, `… | sh`.
-pub fn shell_program(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn shell_program(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let takes_text = invocation.args.has("-c");
     let mut operands = invocation.args.operands.clone();
     // The table gives `-c` the next word; to a shell it is the first word that is no flag.
@@ -91,7 +91,7 @@ pub fn shell_program(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, s
 }
 
 /// `xargs command`: the command gets more operands than can be seen.
-pub fn xargs(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn xargs(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     flag_values(runner, invocation, state);
     let mut words = invocation.args.operands.clone();
     if matches!(invocation.by.name.as_str(), "parallel" | "sem") && words.is_empty() {

@@ -10,7 +10,7 @@ use crate::observe::shell::field::Field;
 use crate::observe::stream::Stream;
 use crate::observe::touch::Touch;
 
-pub fn sql_client(invocation: &mut Invocation) -> Findings {
+pub(super) fn sql_client(invocation: &mut Invocation) -> Findings {
     let mut texts = code(invocation);
     let has_script = invocation
         .args

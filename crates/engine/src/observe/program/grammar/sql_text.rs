@@ -4,7 +4,7 @@ use super::sql_words::{BACKSLASHES, CHANGING, DOTS, FUNCTIONS, KEYWORDS, PRAGMAS
 
 /// What a text does, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Sql {
+pub(super) enum Sql {
     Nothing,
     Reads,
     Changes,
@@ -21,7 +21,7 @@ enum Token {
 }
 
 /// The gravest thing that a text does.
-pub fn weigh(text: &str) -> Sql {
+pub(super) fn weigh(text: &str) -> Sql {
     let mut rest = String::new();
     let mut worst = Sql::Nothing;
     for line in text.lines() {
@@ -38,7 +38,7 @@ pub fn weigh(text: &str) -> Sql {
 }
 
 /// Every statement of the text is a query without effects.
-pub fn reads_only(text: &str) -> bool {
+pub(crate) fn reads_only(text: &str) -> bool {
     weigh(text) <= Sql::Reads
 }
 

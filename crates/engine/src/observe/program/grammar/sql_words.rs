@@ -1,12 +1,12 @@
 //! Words of SQL and of its shells that only read, as far as they are known.
 
 /// Statements that begin so may only read.
-pub const READING: &[&str] = &[
+pub(super) const READING: &[&str] = &[
     "select", "show", "describe", "desc", "explain", "with", "values", "pragma", "use", "begin", "commit", "rollback",
 ];
 
 /// Words that no reading statement holds.
-pub const CHANGING: &[&str] = &[
+pub(super) const CHANGING: &[&str] = &[
     "insert",
     "update",
     "delete",
@@ -47,7 +47,7 @@ pub const CHANGING: &[&str] = &[
 ];
 
 /// Words that may stand before a parenthesis without being a function.
-pub const KEYWORDS: &[&str] = &[
+pub(super) const KEYWORDS: &[&str] = &[
     "in",
     "values",
     "from",
@@ -94,7 +94,7 @@ pub const KEYWORDS: &[&str] = &[
 ];
 
 /// Functions that only compute.
-pub const FUNCTIONS: &[&str] = &[
+pub(super) const FUNCTIONS: &[&str] = &[
     "count",
     "sum",
     "avg",
@@ -272,7 +272,7 @@ pub const FUNCTIONS: &[&str] = &[
 ];
 
 /// Pragmas that tell something when they are given no value.
-pub const PRAGMAS: &[&str] = &[
+pub(super) const PRAGMAS: &[&str] = &[
     "table_info",
     "table_xinfo",
     "index_list",
@@ -295,10 +295,10 @@ pub const PRAGMAS: &[&str] = &[
     "collation_list",
 ];
 
-pub const BACKSLASHES: &[&str] =
+pub(super) const BACKSLASHES: &[&str] =
     &["\\l", "\\x", "\\timing", "\\conninfo", "\\z", "\\sf", "\\sv", "\\encoding", "\\q", "\\echo", "\\?", "\\h"];
 
-pub const DOTS: &[&str] = &[
+pub(super) const DOTS: &[&str] = &[
     ".tables",
     ".schema",
     ".indexes",

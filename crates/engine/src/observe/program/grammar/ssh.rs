@@ -37,7 +37,7 @@ const PLAIN: &[&str] = &[
     "pubkeyauthentication",
 ];
 
-pub fn ssh(world: &dyn World, invocation: &mut Invocation) -> Findings {
+pub(super) fn ssh(world: &dyn World, invocation: &mut Invocation) -> Findings {
     let mut found = read_options(invocation);
     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
     let Some((host, command)) = invocation.args.operands.split_first() else { return found };

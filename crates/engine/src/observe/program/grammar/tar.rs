@@ -17,7 +17,7 @@ enum Mode {
 }
 
 /// Archives are named from where the shell stands, which is `here`, and everything else from `-C`.
-pub fn tar(here: Option<&str>, invocation: &mut Invocation) -> Findings {
+pub(super) fn tar(here: Option<&str>, invocation: &mut Invocation) -> Findings {
     let Some(mode) = mode(invocation) else {
         return Findings::doubtful(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
     };

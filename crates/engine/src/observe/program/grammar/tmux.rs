@@ -7,7 +7,7 @@ use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
 
 /// Takes back *opaque* from formats, and the run of code from messages, that only print.
-pub fn tmux(invocation: &mut Invocation) -> Findings {
+pub(super) fn tmux(invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();
     for given in invocation.args.given.iter_mut().filter(|given| given.name == "-F" && given.changes.opaque) {
         if given.value.as_ref().and_then(Field::exact).is_some_and(prints_only) {

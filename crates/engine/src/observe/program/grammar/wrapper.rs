@@ -6,7 +6,7 @@ use crate::observe::shell::field::Field;
 /// Writes out `env -S 'a b' c` as `env a b c`, and the lone `-` as `-i`.
 ///
 /// Text that `env` would unquote or fill in stays in its flag, whose value is then not understood.
-pub fn env(words: &[Field]) -> Option<Vec<Field>> {
+pub(super) fn env(words: &[Field]) -> Option<Vec<Field>> {
     let mut all = Vec::with_capacity(words.len());
     let mut rest = words.iter();
     let mut changed = false;
@@ -45,7 +45,7 @@ fn split(field: &Field) -> Option<Vec<Field>> {
 }
 
 /// Writes `flock FILE -c LINE` with its flag in front.
-pub fn flock(entry: &Entry, words: &[Field]) -> Option<Vec<Field>> {
+pub(super) fn flock(entry: &Entry, words: &[Field]) -> Option<Vec<Field>> {
     let takes_value = |word: &Field| {
         let flag = entry.flags.find(&word.text);
         flag.is_some_and(|flag| matches!(flag.takes, Takes::Value(_)))
