@@ -299,7 +299,7 @@ pub trait Machine {
             return Listing { names: Vec::new(), is_whole: self.look(directory).kind != Kind::Directory };
         };
         let with_kind = |name: String| {
-            let kind = self.look(&crate::path::join(directory, &name)).kind;
+            let kind = self.look(&crate::lexical::join(directory, &name)).kind;
             (name, kind)
         };
         Listing { names: names.into_iter().map(with_kind).collect(), is_whole: true }

@@ -1,5 +1,6 @@
 //! Links that nobody names: a pattern matches them, or a walk through a tree meets them.
 
+use super::carried::carried_roots;
 use super::ruled::leads_to_ruled;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -132,7 +133,7 @@ impl Observer<'_> {
         let pattern = absolute.get(base.len()..).unwrap_or_default().trim_start_matches('/').to_owned();
         if self.listed.len() < MOST {
             let base = path::lexical(base);
-            let before = self.carried_roots(&base).into_iter().map(|root| (root, pattern.clone())).collect::<Vec<_>>();
+            let before = carried_roots(self, &base).into_iter().map(|root| (root, pattern.clone())).collect::<Vec<_>>();
             self.listed.push((base, pattern));
             self.listed.extend(before);
         }

@@ -10,37 +10,35 @@ use crate::path::{self, Follow};
 use crate::world::{Kind, World};
 use doorward_vocabulary::Marks;
 
-impl Observer<'_> {
-    /// What is moved or linked can be read under its new name, so a rule against reading it counts now.
-    pub(super) fn reads_ruled(&mut self, real: &str, by: &By) {
-        if self.world.settings().file_patterns.is_empty() {
-            return;
-        }
-        if is_ruled(self.world, real) {
-            self.touch_path(Touch::Read, real, by, Marks::default());
-        } else if may_hold_ruled(self.world, real) {
-            let ruled: Vec<Told> = self.told_below(real).iter().filter(|told| told.is_ruled()).cloned().collect();
-            self.touch_told(&ruled, &Sweep::default(), by);
-        }
+/// What is moved or linked can be read under its new name, so a rule against reading it counts now.
+pub(super) fn reads_ruled(out: &mut Observer<'_>, real: &str, by: &By) {
+    if out.world.settings().file_patterns.is_empty() {
+        return;
     }
-
-    /// The text of a link counts from the directory in which the link lies.
-    pub(super) fn reads_ruled_from(&mut self, directory: &str, text: &str, by: &By) {
-        let target = path::resolve(&path::join(directory, text), self.world, Follow::Last).real;
-        self.reads_ruled(&target, by);
+    if is_ruled(out.world, real) {
+        out.touch_path(Touch::Read, real, by, Marks::default());
+    } else if may_hold_ruled(out.world, real) {
+        let ruled: Vec<Told> = out.told_below(real).iter().filter(|told| told.is_ruled()).cloned().collect();
+        out.touch_told(&ruled, &Sweep::default(), by);
     }
+}
 
-    /// Files of rules among the names that a loop goes over, or that this call lists.
-    pub(super) fn ruled_listed(&mut self, touch: Touch, by: &By, field: &Field) {
-        let is_read = matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
-        if !is_read || self.world.settings().file_patterns.is_empty() {
-            return;
-        }
-        let is_followed = field.prefix().is_empty() && field.text != UNKNOWN.to_string();
-        let patterns = if is_followed { self.patterns_of(field) } else { self.listed.clone() };
-        for (directory, pattern) in patterns.iter().filter(|(_, pattern)| !pattern.is_empty()) {
-            touch_ruled(self, touch, directory, pattern, by);
-        }
+/// The text of a link counts from the directory in which the link lies.
+pub(super) fn reads_ruled_from(out: &mut Observer<'_>, directory: &str, text: &str, by: &By) {
+    let target = path::resolve(&path::join(directory, text), out.world, Follow::Last).real;
+    reads_ruled(out, &target, by);
+}
+
+/// Files of rules among the names that a loop goes over, or that this call lists.
+pub(super) fn ruled_listed(out: &mut Observer<'_>, touch: Touch, by: &By, field: &Field) {
+    let is_read = matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
+    if !is_read || out.world.settings().file_patterns.is_empty() {
+        return;
+    }
+    let is_followed = field.prefix().is_empty() && field.text != UNKNOWN.to_string();
+    let patterns = if is_followed { out.patterns_of(field) } else { out.listed.clone() };
+    for (directory, pattern) in patterns.iter().filter(|(_, pattern)| !pattern.is_empty()) {
+        touch_ruled(out, touch, directory, pattern, by);
     }
 }
 

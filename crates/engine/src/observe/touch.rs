@@ -1,5 +1,7 @@
 //! One path, one operation: where it leads, what class of place it is, whether it can be had back.
 
+use super::carried::{touch_carried, touch_carried_glob};
+use super::ruled::{reads_ruled, ruled_listed};
 use super::tracked::is_all_clean;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope, Sensitivity};
 
@@ -209,7 +211,7 @@ impl Observer<'_> {
             Some(base) => {
                 let mut touched = self.touch_path(touch, &base, by, Marks::default().with(Mark::CountUnknown));
                 touched.sensitive |= self.links_listed(touch, &path::lexical(&base), by, field);
-                self.ruled_listed(touch, by, field);
+                ruled_listed(self, touch, by, field);
                 touched
             }
             None => {
@@ -344,6 +346,20 @@ impl Observer<'_> {
         touched
     }
 
+    /// Writes down what happens to an absolute path.
+    pub(super) fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
+        let is_carried = touch_carried(self, touch, absolute, by, marks);
+        let touched = self.touch_here(touch, absolute, by, marks);
+        Touched { sensitive: touched.sensitive | is_carried, ..touched }
+    }
+
+    /// The same for a path with wildcards.
+    pub(super) fn touch_glob(&mut self, touch: Touch, absolute: &str, by: &By) -> Touched {
+        let is_carried = touch_carried_glob(self, touch, absolute, by);
+        let touched = self.touch_matched(touch, absolute, by);
+        Touched { sensitive: touched.sensitive | is_carried, ..touched }
+    }
+
     /// Writes down what happens to an absolute path of the world.
     pub(super) fn touch_here(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
         // A slash at the end leads through a link, as far as the program goes along.
@@ -415,7 +431,7 @@ impl Observer<'_> {
         self.effect(effect);
         self.touch_other_name(touch, &real, by);
         if touch == Touch::Move {
-            self.reads_ruled(&real, by);
+            reads_ruled(self, &real, by);
         }
         let met = self.follows && matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload | Touch::List);
         let sensitive = sensitive | (met && self.links_met(touch, &real, by));

@@ -1,5 +1,6 @@
 //! Trees that are read as a whole: which files in them are secrets, or files that a rule of the user's is about.
 
+use super::carried::carried_roots;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
@@ -70,7 +71,7 @@ impl Observer<'_> {
     pub(super) fn touch_told_below(&mut self, root: &str, sweep: &Sweep, by: &By) -> bool {
         let mut shown = self.reached_below(root, sweep);
         self.note_cut(root, sweep);
-        for before in self.carried_roots(root) {
+        for before in carried_roots(self, root) {
             shown.extend(self.reached_below(&before, sweep));
         }
         if sweep.copies() {

@@ -2,7 +2,7 @@
 
 use super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::carried::Carried;
+use crate::observe::carried::{Carried, note_carried};
 use crate::observe::expanded::expanded_names;
 use crate::observe::observer::Observer;
 use crate::observe::shell::field::Field;
@@ -95,7 +95,7 @@ fn note_pair(out: &mut Observer<'_>, source: &Field, place: &str, cwd: &str, is_
         let hits = out.listed_places();
         match hits {
             Some(hits) => hits.iter().for_each(|hit| carry_one(out, hit, &here, is_directory, is_moved)),
-            None => out.note_carried(Carried { place: here, source: None, is_moved, is_shared: false }),
+            None => note_carried(out, Carried { place: here, source: None, is_moved, is_shared: false }),
         }
         return;
     };
@@ -121,7 +121,7 @@ fn carry_one(out: &mut Observer<'_>, source: &str, place: &str, is_directory: bo
 fn carry_to(out: &mut Observer<'_>, place: &str, source: Option<String>, is_moved: bool) {
     let world = out.world;
     let place = path::resolve(place, world, Follow::NotLast).real;
-    out.note_carried(Carried { place, source, is_moved, is_shared: false });
+    note_carried(out, Carried { place, source, is_moved, is_shared: false });
 }
 
 fn note_archive(out: &mut Observer<'_>, program: &str, cwd: &str, invocation: &Invocation) {

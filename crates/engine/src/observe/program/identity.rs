@@ -1,5 +1,6 @@
 //! Who is run: which file a name stands for, and what its identity alone settles.
 
+use crate::observe::carried::{carried_file, note_carried_run};
 use std::borrow::Cow;
 
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibility};
@@ -51,8 +52,8 @@ pub(super) fn program_named<'a>(
     }
     let carried = state.cwd.as_deref().filter(|_| name.contains('/')).map(|cwd| crate::path::join(cwd, name));
     let carried = carried.filter(|absolute| !state.written.contains_key(absolute)).and_then(|absolute| {
-        runner.out.note_carried_run(&absolute);
-        runner.out.carried_file(&absolute)
+        note_carried_run(runner.out, &absolute);
+        carried_file(runner.out, &absolute)
     });
     let name = carried.as_deref().unwrap_or(name);
     let identity = self::identity(runner.out, name, state);

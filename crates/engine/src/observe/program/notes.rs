@@ -1,6 +1,7 @@
 //! What is noticed about a run beyond its flags and operands: the environment, hosts, secrets, doorward itself.
 
 use super::carrying::note_carrying;
+use crate::observe::ruled::reads_ruled_from;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
@@ -98,8 +99,8 @@ pub(crate) fn note_links(out: &mut Observer<'_>, invocation: &Invocation) {
     for place in places {
         let path = crate::path::lexical(&crate::path::join(cwd, place));
         for text in &texts {
-            out.reads_ruled_from(&path, text, &invocation.by);
-            out.reads_ruled_from(crate::path::parent(&path), text, &invocation.by);
+            reads_ruled_from(out, &path, text, &invocation.by);
+            reads_ruled_from(out, crate::path::parent(&path), text, &invocation.by);
         }
         out.links.extend(names.iter().map(|name| crate::path::join(&path, name)));
         let is_directory =

@@ -1,5 +1,6 @@
 //! Script files that a program is told to run or load: judged by their text, or by where they come from.
 
+use crate::observe::carried::{carried_file, note_carried_run};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
@@ -72,9 +73,9 @@ fn run_script(
         runner.out.unknown(Operation::Execute, &by, Marks::default());
         return;
     };
-    runner.out.note_carried_run(&absolute);
+    note_carried_run(runner.out, &absolute);
     let absolute =
-        runner.out.carried_file(&absolute).filter(|_| !state.written.contains_key(&absolute)).unwrap_or(absolute);
+        carried_file(runner.out, &absolute).filter(|_| !state.written.contains_key(&absolute)).unwrap_or(absolute);
     if role == Role::Script && builds_directory(runner.out, &absolute, invocation, state) {
         return;
     }

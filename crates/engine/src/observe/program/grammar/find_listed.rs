@@ -4,6 +4,7 @@ use super::super::Invocation;
 use super::find::Expression;
 use super::find_hits::hits_among;
 use super::find_words::RUNNERS;
+use crate::observe::carried::carried_roots;
 use crate::observe::observer::{By, Observer};
 use crate::observe::program::sweeps::Sweep;
 use crate::observe::shell::field::Field;
@@ -24,7 +25,7 @@ pub(super) fn note_search(out: &mut Observer<'_>, expression: &Expression, invoc
 /// A tree that this call put where it is searched now: the world knows it elsewhere, with whatever its links lead to.
 fn note_carried_search(out: &mut Observer<'_>, starts: &[Field], cwd: &str) {
     let starts = starts.iter().filter_map(Field::exact).map(|start| path::lexical(&path::join(cwd, start)));
-    let before: Vec<String> = starts.flat_map(|start| out.carried_roots(&start)).collect();
+    let before: Vec<String> = starts.flat_map(|start| carried_roots(out, &start)).collect();
     for root in before {
         let starts = vec![Field::literal(root, doorward_shell::Span::default())];
         out.searches.push(Search { starts, tests: Vec::new(), cwd: cwd.to_owned(), is_carried: true });
