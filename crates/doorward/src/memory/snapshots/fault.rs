@@ -23,6 +23,6 @@ pub(super) fn step() -> io::Result<()> {
 
 #[cfg(not(debug_assertions))]
 #[expect(clippy::unnecessary_wraps, reason = "only builds for developers can fail here")]
-pub fn step() -> io::Result<()> {
+pub(super) fn step() -> io::Result<()> {
     Ok(())
 }
