@@ -1,6 +1,5 @@
 //! The command line: every command, and the function that runs it.
 
-use crate::hook::notifier;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -9,6 +8,7 @@ use crate::desk::{
     alerts, audit, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes, preview,
     reconcile, replay, report, review, rollout, rules, setup, snapshots, status, trust, tune,
 };
+use crate::hook::notifier;
 use crate::hook::serve;
 use crate::machine::paths;
 

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::incoming::{Arrival, GitWrite, Rewrite, Shown};
 use serde::{Deserialize, Serialize};
 
+use crate::incoming::{Arrival, GitWrite, Rewrite, Shown};
 use crate::permission_pattern::Pattern;
 
 /// Directories that builds make, whatever the language.

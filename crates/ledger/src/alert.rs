@@ -1,12 +1,13 @@
 //! What wants a person's attention: definitions with their numbers, and the full evaluation over the index.
 
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+
 use crate::columns::Filter;
 use crate::event::Kind;
 use crate::hash::Hash;
 use crate::index::{Index, IndexError, shown, stored};
 use crate::metrics::Share;
-use serde::Serialize;
-use std::collections::{BTreeMap, VecDeque};
 
 /// So many blocks …
 pub(crate) const SPIKE_BLOCKS: usize = 5;

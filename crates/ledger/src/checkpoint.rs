@@ -1,5 +1,13 @@
 //! Signed statements about the log so far: a Merkle root over its segments, kept beside it and, if wanted, elsewhere.
 
+use ct_merkle::mem_backed_tree::MemoryBackedTree;
+use ed25519_dalek::{Signature, VerifyingKey};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
 use crate::error::{Doing, LogError};
 use crate::hash::{Hash, hex, unhex};
 use crate::key::CheckpointKey;
@@ -10,13 +18,6 @@ use crate::record::CheckpointBody;
 use crate::recover;
 use crate::segment::{Opening, START};
 use crate::storage::{Storage, read_from};
-use ct_merkle::mem_backed_tree::MemoryBackedTree;
-use ed25519_dalek::{Signature, VerifyingKey};
-use serde::{Deserialize, Serialize};
-use sha2::Sha256;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 const VERSION: u8 = 1;
 

@@ -1,14 +1,15 @@
 //! What the index knows of an entry: columns taken from the keys that `record.rs` names.
 
+use doorward_vocabulary::Verdict;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use crate::event::{Keep, Kind};
 use crate::read::Record;
 use crate::record::{
     AlertBody, AlertStep, AnswerBody, Became, By, DecisionBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody,
     PolicyBody, Reply, SessionBody, SessionStep,
 };
-use doorward_vocabulary::Verdict;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// One entry as lists show it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

@@ -1,9 +1,10 @@
 //! Every boundary at which the process can die, the power can go or the system can refuse.
 
-use crate::sim::{Failure, Plan, Sim, Survives};
-use crate::{AlertBody, Anchors, Fault, Log, LogError, Receipt};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::sim::{Failure, Plan, Sim, Survives};
+use crate::{AlertBody, Anchors, Fault, Log, LogError, Receipt};
 
 const SURVIVES: [Survives; 3] = [Survives::Nothing, Survives::Everything, Survives::Some];
 

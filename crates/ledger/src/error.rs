@@ -1,8 +1,9 @@
 //! Why the log could not be written or read; every one of these means that nothing was acknowledged.
 
-use crate::frame::MAX_BODY;
 use std::io;
 use std::path::PathBuf;
+
+use crate::frame::MAX_BODY;
 
 /// Why there is no record. The caller must not approve.
 #[derive(Debug, thiserror::Error)]

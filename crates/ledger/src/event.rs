@@ -1,7 +1,8 @@
 //! What one entry of the log says about itself: its kind, its place in the chain and the hash of its body.
 
-use crate::hash::Hash;
 use serde::{Deserialize, Serialize};
+
+use crate::hash::Hash;
 
 /// The format this build writes.
 pub const FORMAT: u8 = 1;

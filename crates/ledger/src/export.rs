@@ -1,15 +1,16 @@
 //! Writes entries out for other programs: whole as JSON lines, or their columns as CSV or Parquet.
 
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
 use crate::columns::{Filter, Row};
 use crate::index::{Index, IndexError};
 use crate::log::Log;
 use crate::parquet::Parquet;
 use crate::read::{ReadError, Record};
 use crate::storage::Storage;
-use serde::Serialize;
-use serde_json::value::RawValue;
-use std::collections::BTreeSet;
-use std::io::{self, Write};
 
 /// Rows held in memory at once.
 const PAGE: u32 = 20_000;

@@ -1,8 +1,9 @@
 //! What can be wrong with a log, in words.
 
+use std::fmt;
+
 use crate::frame::Flaw;
 use crate::hash::Hash;
-use std::fmt;
 
 /// One thing that is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,11 @@
 //! Permissions for one use: authenticated files, each of which exactly one of many takes away.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
 use crate::error::LogError;
 use crate::event::Kind;
 use crate::hash::hex;
@@ -11,11 +17,6 @@ use crate::record::{GrantBody, GrantStep};
 use crate::seal::{seal, unseal};
 use crate::segment::{Step, Walk};
 use crate::storage::Storage;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
 
 /// How many of the last segments are searched for a grant: far more than the hour that one lasts fills.
 const SEARCHED: usize = 2;

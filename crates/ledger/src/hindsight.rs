@@ -1,8 +1,9 @@
 //! What turned out wrong: approvals that were taken back or flagged, and questions of rules that people overrode.
 
+use serde::Serialize;
+
 use crate::index::{Index, IndexError, shown, stored};
 use crate::totals::HOUR_MS;
-use serde::Serialize;
 
 /// An approval that a person took back, or said should not have run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

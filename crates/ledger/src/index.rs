@@ -1,5 +1,9 @@
 //! The SQLite index: fed from the log when somebody asks, thrown away and made again whenever in doubt.
 
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
 use crate::columns::{Filter, Row};
 use crate::error::LogError;
 use crate::event::Kind;
@@ -11,9 +15,6 @@ use crate::read::{ReadError, Record};
 use crate::record::TombstoneBody;
 use crate::storage::Storage;
 use crate::totals;
-use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Changes whenever the columns do; an index of another version is made again.
 const VERSION: i64 = 4;

@@ -1,9 +1,10 @@
 //! Questions to the index, and what happens to it when the log is not the one it knew.
 
+use doorward_vocabulary::Verdict;
+
 use crate::record::tests::everyday;
 use crate::retain::Days;
 use crate::{AnswerBody, Body, By, DecisionBody, Filter, Format, Index, Kind, Log, Reply};
-use doorward_vocabulary::Verdict;
 
 struct Room {
     dir: tempfile::TempDir,

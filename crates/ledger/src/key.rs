@@ -1,12 +1,13 @@
 //! The local keys: one signs checkpoints, one authenticates state files. Both are files for the user alone.
 
-use crate::hash::{Hash, hex, unhex};
-use crate::private::{self, Existing, FileError, Promise};
 use ed25519_dalek::{Signer, SigningKey};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use std::fmt;
 use std::path::Path;
+
+use crate::hash::{Hash, hex, unhex};
+use crate::private::{self, Existing, FileError, Promise};
 
 /// Thirty-two secret bytes; never shown.
 struct Secret([u8; 32]);

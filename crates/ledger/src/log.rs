@@ -1,5 +1,8 @@
 //! The append-only log: an entry is acknowledged once it is on the disk, and not before.
 
+use std::io;
+use std::path::Path;
+
 use crate::error::{Doing, LogError};
 use crate::event::{Keep, Kind};
 use crate::frame::{self, Place};
@@ -8,8 +11,6 @@ use crate::record::Body;
 use crate::recover::{self, ROOM, Tail};
 use crate::segment::{self, CURRENT, Opening, START};
 use crate::storage::{Blob, Disk, Storage, read_from, write_all};
-use std::io;
-use std::path::Path;
 
 /// A segment longer than this is closed before the next entry.
 pub const SEGMENT_BYTES: u64 = 16 << 20;

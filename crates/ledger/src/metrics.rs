@@ -1,9 +1,10 @@
 //! Live figures from the sums of the index: rates, counts and durations of a stretch of time.
 
-use crate::index::{Index, IndexError, shown, stored};
-use crate::totals::{HOUR_MS, Stretch, longest};
 use serde::Serialize;
 use std::collections::BTreeMap;
+
+use crate::index::{Index, IndexError, shown, stored};
+use crate::totals::{HOUR_MS, Stretch, longest};
 
 /// Decisions of one category, user or project.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

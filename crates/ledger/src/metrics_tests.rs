@@ -1,13 +1,14 @@
 //! Figures that can be checked by hand, and how long they take over a million records.
 
+use doorward_vocabulary::Verdict;
+use std::time::Instant;
+
 use super::*;
 use crate::event::{Header, Keep, Kind};
 use crate::hash::Hash;
 use crate::index::Fed;
 use crate::read::Record;
 use crate::record::{AnswerBody, Body, By, DecisionBody, Reply};
-use doorward_vocabulary::Verdict;
-use std::time::Instant;
 
 fn record(sequence: u64, time_ms: u64, body: &impl Recordable) -> Record {
     body.record(sequence, time_ms)

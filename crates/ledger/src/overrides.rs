@@ -1,8 +1,9 @@
 //! What people let run although doorward itself, in mode `auto`, had not approved it.
 
-use crate::index::{Index, IndexError, shown, stored};
 use doorward_vocabulary::{CallId, PatternId};
 use serde::Serialize;
+
+use crate::index::{Index, IndexError, shown, stored};
 
 /// One call that a person let run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -1,8 +1,9 @@
 //! Writes rows as an Apache Parquet file: flat columns, plain encoding, no compression, so that no library is needed.
 
+use std::io::{self, Write};
+
 use crate::columns::Row;
 use crate::thrift::{Struct, varint};
-use std::io::{self, Write};
 
 const MAGIC: &[u8; 4] = b"PAR1";
 const PLAIN: i32 = 0;

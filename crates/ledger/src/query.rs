@@ -1,11 +1,12 @@
 //! Turns a filter into SQL, and counts.
 
-use crate::columns::{Filter, Row};
-use crate::event::Kind;
-use crate::index::{Index, IndexError, shown, stored};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 use serde::Serialize;
+
+use crate::columns::{Filter, Row};
+use crate::event::Kind;
+use crate::index::{Index, IndexError, shown, stored};
 
 const COLUMNS: &str = "sequence, time_ms, kind, id, decision, agent, session, project, user, tool, verdict, rule,
     category, pattern, violation, step, by_whom, text, latency_us, sensitive";

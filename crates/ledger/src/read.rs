@@ -1,5 +1,8 @@
 //! Reads the log as it stood at one moment, segment by segment, without holding up writers.
 
+use std::collections::VecDeque;
+use std::io;
+
 use crate::error::{Doing, LogError};
 use crate::event::Header;
 use crate::frame::{Flaw, Frame};
@@ -8,8 +11,6 @@ use crate::log::Log;
 use crate::recover;
 use crate::segment::{self, CURRENT, Step, Walk};
 use crate::storage::{Blob, Storage, read_all};
-use std::collections::VecDeque;
-use std::io;
 
 /// One entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,9 @@
 //! Makes the state files again from the log.
 
+use doorward_vocabulary::{CallId, PatternId, SessionId, Verdict};
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, HashMap};
+
 use crate::error::LogError;
 use crate::event::Kind;
 use crate::log::Log;
@@ -9,9 +13,6 @@ use crate::segment::{Step, Walk};
 use crate::session::{PatternState, SessionState};
 use crate::state::{StateError, States};
 use crate::storage::Storage;
-use doorward_vocabulary::{CallId, PatternId, SessionId, Verdict};
-use serde::de::DeserializeOwned;
-use std::collections::{BTreeMap, HashMap};
 
 /// What the log says about sessions and patterns. Rates are not rebuilt: a minute is over before anybody asks.
 #[derive(Debug, Default)]

@@ -1,17 +1,17 @@
 //! The bodies of the entries: with `record/`, the one place that says which JSON keys the log holds and the index reads.
 
 mod events;
-
 pub use events::{
     AlertBody, AlertStep, AnswerBody, Became, By, CheckpointBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody,
     PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody,
 };
 
-use crate::event::{Keep, Kind};
 use doorward_vocabulary::{CallId, Mode, PatternId, SessionId, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
+
+use crate::event::{Keep, Kind};
 
 /// A typed body: knows its kind and how long it stays.
 pub trait Body: Serialize {

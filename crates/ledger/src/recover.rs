@@ -3,6 +3,8 @@
 //! INVARIANT: everything before the last frame is durable, because a writer holds the lock until its frame is synced,
 //! and one that finds the last frame unsettled syncs it before adding to it. So a crash can only tear the last frame.
 
+use std::io;
+
 use crate::error::{Doing, LogError};
 use crate::event::{Keep, Kind};
 use crate::frame::{self, Flaw, Frame, MAGIC, Mark, Place};
@@ -10,7 +12,6 @@ use crate::hash::Hash;
 use crate::record::GapBody;
 use crate::segment::{self, CURRENT, End, NEXT, Opening, START};
 use crate::storage::{Blob, Storage, read_all, read_from, write_all};
-use std::io;
 
 /// How much room is kept free behind the last frame at most; a sync is a third cheaper where no length changes.
 pub(crate) const ROOM: u64 = 32 << 10;

@@ -1,5 +1,10 @@
 //! Retention: bodies that are old and ordinary are dropped behind a tombstone; headers stay, so the chain holds.
 
+use doorward_vocabulary::CallId;
+use serde::Deserialize;
+use std::collections::HashSet;
+use std::io;
+
 use crate::error::{Doing, LogError};
 use crate::event::{Header, Keep, Kind};
 use crate::frame::without_body;
@@ -9,10 +14,6 @@ use crate::read::{Part, snapshot};
 use crate::record::{AnswerBody, GrantBody, OutcomeBody, TombstoneBody};
 use crate::segment::{START, Step, Walk};
 use crate::storage::{Blob, Storage, write_all};
-use doorward_vocabulary::CallId;
-use serde::Deserialize;
-use std::collections::HashSet;
-use std::io;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const LEFTOVER: &str = ".tmp";

@@ -1,11 +1,12 @@
 //! Authenticated JSON: a value, a line end, and a code over the name and the value.
 
-use crate::hash::{hex, unhex};
-use crate::key::StateKey;
-use crate::private::{self, FileError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
+
+use crate::hash::{hex, unhex};
+use crate::key::StateKey;
+use crate::private::{self, FileError};
 
 /// The bytes of a file that only the holder of the key can have written under this name.
 pub(crate) fn seal<T: Serialize>(key: &StateKey, path: &Path, name: &str, value: &T) -> Result<Vec<u8>, FileError> {

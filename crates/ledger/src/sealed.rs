@@ -1,11 +1,12 @@
 //! Authenticated files that are written once and survive a power cut: what a snapshot holds, for one.
 
-use crate::key::StateKey;
-use crate::private::{self, Existing, FileError, Promise};
-use crate::seal::{seal, unseal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
+
+use crate::key::StateKey;
+use crate::private::{self, Existing, FileError, Promise};
+use crate::seal::{seal, unseal};
 
 /// A directory of such files. A file cannot stand in for one of another name.
 #[derive(Debug)]

@@ -1,9 +1,10 @@
 //! What the state files hold: denials, taint, boundaries and rates of a session, what it created, overrides of a pattern.
 
-use crate::alert;
-use crate::state::State;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use crate::alert;
+use crate::state::State;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// The override rate looks back so many days.

@@ -1,11 +1,12 @@
 //! A disk in memory that forgets: what was not synced is lost, in whole or in part, whenever the power goes.
 
-use crate::storage::{Blob, Storage};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::rc::Rc;
+
+use crate::storage::{Blob, Storage};
 
 /// What goes wrong, and at which operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

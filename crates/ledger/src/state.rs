@@ -5,17 +5,18 @@
 //! proves who wrote it, not when. Files are changed in place and never synced: a torn one is found by its code, and the
 //! log, which is synced, has everything that matters.
 
-use crate::error::LogError;
-use crate::hash::Hash;
-use crate::key::StateKey;
-use crate::private::{self, Existing, FileError, Hold, Promise};
-use crate::seal::{seal, unseal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use crate::error::LogError;
+use crate::hash::Hash;
+use crate::key::StateKey;
+use crate::private::{self, Existing, FileError, Hold, Promise};
+use crate::seal::{seal, unseal};
 
 /// Why there is no state.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,5 @@
 //! The few file operations the log needs, as a trait, so that tests can lose every byte that was not synced.
 
-use crate::error::{Doing, LogError};
 use rustix::fs::{self, AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::cell::Cell;
@@ -11,6 +10,8 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
+
+use crate::error::{Doing, LogError};
 
 /// How long a writer waits for the others.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -1,5 +1,7 @@
 //! Whoever changes the log after a checkpoint was kept is found out.
 
+use std::collections::BTreeMap;
+
 use crate::event::{Keep, Kind};
 use crate::frame::{Encoded, Frame, Place, encode, without_body};
 use crate::key::CheckpointKey;
@@ -7,7 +9,6 @@ use crate::record::tests::everyday;
 use crate::segment::{Opening, START, Step, Walk};
 use crate::sim::Sim;
 use crate::{Anchors, Checkpoint, Fault, Hash, Log, Report};
-use std::collections::BTreeMap;
 
 type Files = BTreeMap<String, Vec<u8>>;
 

@@ -1,10 +1,11 @@
 //! Sums beside the index: what metrics need of a million decisions, by the hour and by the day, so that nobody has to
 //! count them again.
 
-use crate::columns::Row;
-use crate::index::stored;
 use rusqlite::{Transaction, params};
 use std::collections::HashMap;
+
+use crate::columns::Row;
+use crate::index::stored;
 
 /// An hour, the stretch that is summed up.
 pub(crate) const HOUR_MS: u64 = 60 * 60 * 1000;

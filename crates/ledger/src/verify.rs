@@ -1,5 +1,7 @@
 //! Proves that the log is what it was, or names the first record that is not.
 
+use std::collections::BTreeMap;
+
 use crate::checkpoint::{Checkpoint, Leaf, root};
 use crate::error::LogError;
 use crate::event::{Keep, Kind};
@@ -12,7 +14,6 @@ use crate::record::{GapBody, TombstoneBody};
 use crate::report::{Anchors, Progress, Report};
 use crate::segment::{Opening, START, Step, Walk};
 use crate::storage::Storage;
-use std::collections::BTreeMap;
 
 /// No report lists more findings; the count goes on.
 const LISTED: usize = 100;

@@ -1,6 +1,5 @@
 //! After a call was judged: a grant that fits exactly clears what it may, once; what stays open is put down for a person.
 
-use crate::memory::session::TRIAL;
 use anyhow::Result;
 use doorward_engine::{Clearance, Judgement, Mode, ToolCall, Verdict};
 use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Reply};
@@ -15,6 +14,7 @@ use crate::memory::grants::binding::{Bound, Subject, exact_call, policy};
 use crate::memory::grants::pending::{Pending, Status, needed};
 use crate::memory::grants::repeat::{Repeat, Shape, USES};
 use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
+use crate::memory::session::TRIAL;
 use crate::memory::snapshots::Note;
 use crate::memory::wording::{PROMPT, REFUSAL, Speech};
 use crate::policy::load::Loaded;

@@ -1,11 +1,12 @@
 //! Ledgers made up to take a rollout back, or not to.
 
-use super::*;
-use crate::policy::rollout::assign::STAGE;
-use crate::policy::rollout::stage::Track;
 use doorward_ledger::{AnswerBody, Became, Body, By, DecisionBody, Filter, Index, Kind, Log, OutcomeBody, Reply};
 use doorward_vocabulary::Mode;
 use std::collections::BTreeMap;
+
+use super::*;
+use crate::policy::rollout::assign::STAGE;
+use crate::policy::rollout::stage::Track;
 
 const MINUTE: u64 = 60_000;
 

@@ -1,7 +1,5 @@
 //! What the record says about a rollout: decisions, what people answered, what was regretted.
 
-use crate::policy::rollout::assign::STAGE;
-use crate::policy::rollout::assign::THRESHOLDS;
 pub(crate) use crate::policy::rollout::assign::rule_key;
 use std::collections::BTreeMap;
 
@@ -12,6 +10,7 @@ use doorward_vocabulary::{CallId, Mode, PatternId, SessionId, Verdict};
 
 use crate::memory::decisions;
 use crate::memory::ledger_view::Room;
+use crate::policy::rollout::assign::{STAGE, THRESHOLDS};
 use crate::policy::rollout::state::Subject;
 use crate::policy::rollout::trial::Arm;
 

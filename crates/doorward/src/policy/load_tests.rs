@@ -1,7 +1,8 @@
 //! The rights of each source of the configuration.
 
-use super::*;
 use std::os::unix::fs::PermissionsExt;
+
+use super::*;
 
 fn written(places: &Places, text: &str) -> PathBuf {
     let file = places.config_file();

@@ -4,8 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use crate::support::{Home, Ran};
 use serde_json::{Value, json};
+
+use crate::support::{Home, Ran};
 
 /// A home in which an agent did three things and one of them ran.
 fn recorded() -> Home {

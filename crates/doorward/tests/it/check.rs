@@ -1,7 +1,8 @@
 //! `doorward check` as its callers see it: exit codes, lines in order, nothing that breaks it.
 
-use crate::support::Home;
 use serde_json::{Value, json};
+
+use crate::support::Home;
 
 const WORLD: &str = r#"{"home":"/home/me","project":"/home/me/p","git":{"root":"/home/me/p"}}"#;
 

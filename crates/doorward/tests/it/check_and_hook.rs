@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::SystemTime;
 
+use serde_json::{Value, json};
+
 use crate::support::Home;
 use crate::support::terminal::{Terminal, is_there};
-use serde_json::{Value, json};
 
 /// A call: the tool and input as Claude Code sends them, and as `check` takes them.
 type Call = ((&'static str, Value), (&'static str, Value));

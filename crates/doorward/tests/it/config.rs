@@ -3,8 +3,9 @@
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::Path;
 
-use crate::support::Home;
 use serde_json::{Value, json};
+
+use crate::support::Home;
 
 const FILE: &str = ".config/doorward/config.toml";
 const AUTO: &str = "[agents.claude]\nmode = \"auto\"\n";

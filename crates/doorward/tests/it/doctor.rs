@@ -4,9 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use crate::support::Home;
 use crate::support::transcripts::{now, write};
-use serde_json::{Value, json};
 
 const CLAUDE: &str = ".claude/settings.json";
 

@@ -7,9 +7,10 @@ mod worlds;
 
 use std::path::Path;
 
-use crate::support::Home;
 use list::{Call, Expected};
 use serde_json::{Value, json};
+
+use crate::support::Home;
 
 /// Of a hundred calls so many are to run without a word.
 const SILENT: usize = 85;

@@ -1,8 +1,9 @@
 //! What a new user meets: who answers questions, the agent's own rules, trust where it is needed.
 
+use serde_json::{Value, json};
+
 use crate::support::terminal::{Terminal, is_there};
 use crate::support::{Home, Ran};
-use serde_json::{Value, json};
 
 const SETTINGS: &str = ".claude/settings.json";
 

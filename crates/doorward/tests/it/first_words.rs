@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
+use serde_json::{Value, json};
+
 use crate::support::terminal::{Terminal, is_there};
 use crate::support::{Home, feed, program};
-use serde_json::{Value, json};
 
 fn set_up(home: &Home) {
     let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");

@@ -1,8 +1,9 @@
 //! Which way history points: a person's yes never makes doorward ask more, and is evidence for what it is about.
 
+use serde_json::{Value, json};
+
 use crate::support::Home;
 use crate::support::terminal::{Terminal, is_there};
-use serde_json::{Value, json};
 
 /// A home with a trusted project of a few files, in a mode; `None` if nobody can trust it here.
 fn working(mode: &str) -> Option<Home> {

@@ -1,7 +1,8 @@
 //! `doorward hook claude` as Claude Code sees it: an answer, or exit code 2 and text; never silence by accident.
 
-use crate::support::{Home, Ran, feed};
 use serde_json::{Value, json};
+
+use crate::support::{Home, Ran, feed};
 
 fn trusting() -> Home {
     let home = Home::new();

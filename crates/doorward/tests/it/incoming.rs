@@ -2,9 +2,10 @@
 
 use std::process::Command;
 
+use serde_json::json;
+
 use crate::support::Home;
 use crate::support::terminal::{Terminal, is_there};
-use serde_json::json;
 
 const SETTINGS: &str = "{\"disableAllHooks\": true}\n";
 const TEST: &str =

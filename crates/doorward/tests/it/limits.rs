@@ -2,9 +2,10 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use serde_json::json;
+
 use crate::support::Home;
 use crate::support::terminal::{self, Terminal};
-use serde_json::json;
 
 /// An agent in mode `auto`, no copies before a call, and these thresholds.
 fn house(thresholds: &str) -> Home {

@@ -4,9 +4,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::support::Home;
 use crate::support::terminal::{Terminal, is_there};
-use serde_json::{Value, json};
 
 fn trusting() -> Home {
     let home = Home::new();

@@ -1,8 +1,9 @@
 //! An agent's call cannot say yes in a person's place: every spelling through the real hook is blocked or asks.
 
+use serde_json::json;
+
 use crate::support::terminal::{Terminal, is_there};
 use crate::support::{Home, Ran};
-use serde_json::json;
 
 fn trusting() -> Home {
     let home = Home::new();

@@ -2,8 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{Home, feed};
 use serde_json::json;
+
+use crate::support::{Home, feed};
 
 /// Agents wait for sixty seconds. The hook refuses by itself after ten, which a machine that is busy with other things may reach.
 const IN_TIME: Duration = Duration::from_secs(20);

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use crate::support::{Home, Ran};
 use serde_json::Value;
+
+use crate::support::{Home, Ran};
 
 #[test]
 fn claude_gets_the_expected_answers() {

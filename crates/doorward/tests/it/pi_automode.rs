@@ -1,7 +1,8 @@
 //! What users of `pi-automode` rely on, in the order of its checks. `docs/pi-automode.md` lists where doorward differs on purpose.
 
-use crate::support::Home;
 use serde_json::{Value, json};
+
+use crate::support::Home;
 
 /// What the check said about one call in `/srv/app` of the user in `/home/jo`.
 struct Said {

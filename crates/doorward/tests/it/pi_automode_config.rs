@@ -3,8 +3,9 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::support::Home;
 use serde_json::{Value, json};
+
+use crate::support::Home;
 
 /// A home and a project with Pi's files in them: all projects, this project and this machine, this project.
 fn configured(global: Value, local: Value, shared: Value) -> Value {

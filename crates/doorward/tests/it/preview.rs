@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::support::Home;
 use crate::support::terminal::{Terminal, is_there};
 use crate::support::transcripts::{AGENTS, now, write};
-use serde_json::{Value, json};
 
 /// Files below a home, but for those of SQLite itself.
 fn files(home: &Home) -> Vec<String> {

@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::support::terminal::{Terminal, is_there};
-use crate::support::{Home, transcripts};
 use doorward_ledger::{AnswerBody, By, DecisionBody, Log, Reply};
 use doorward_vocabulary::Verdict;
 use serde_json::{Value, json};
+
+use crate::support::terminal::{Terminal, is_there};
+use crate::support::{Home, transcripts};
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
 

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::{Home, feed, program};
 use doorward_engine::Policy;
+
+use crate::support::{Home, feed, program};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use crate::support::Home;
 use crate::support::transcripts::{AGENTS, now, write};
-use serde_json::{Value, json};
 
 /// The hook of an agent is told of a call, as the agent would.
 fn guarded(home: &Home, agent: &str, session: &str, id: &str, command: &str) {

@@ -1,8 +1,9 @@
 //! `doorward replay`, `rules` and `flag` as a person meets them: what moves is shown, nothing loosens unasked, nothing by an agent.
 
+use serde_json::{Value, json};
+
 use crate::support::terminal::{self, Terminal};
 use crate::support::{Home, Ran};
-use serde_json::{Value, json};
 
 const ALLOWING: &str =
     "[agents.claude]\nmode = \"auto\"\n[permissions]\nallow = [\"fetch(https://unlisted.example.org/page)\"]\n";

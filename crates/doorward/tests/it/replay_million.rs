@@ -3,10 +3,11 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use crate::hasty::Hasty;
-use crate::support::Home;
 use doorward_ledger::{Disk, Keep, Kind, Log};
 use serde_json::{Value, json};
+
+use crate::hasty::Hasty;
+use crate::support::Home;
 
 const COMMANDS: &[&str] = &[
     "ls -la src",

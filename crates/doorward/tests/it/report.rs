@@ -1,8 +1,9 @@
 //! The report of a record that the real hook made: both renderings, where its figures come from, and the interview.
 
+use serde_json::{Value, json};
+
 use crate::support::Home;
 use crate::support::terminal::{Terminal, is_there};
-use serde_json::{Value, json};
 
 const TITLES: [&str; 8] = [
     "1. Risk Profile",

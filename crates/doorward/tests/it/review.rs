@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::support::Home;
 use crate::support::terminal::{Terminal, is_there};
-use serde_json::{Value, json};
 
 /// A key counts for a call that was on the screen for 0.3 seconds; a machine that does a lot else is slower to notice.
 const SHOWN: Duration = Duration::from_millis(1500);

@@ -6,10 +6,11 @@ mod server;
 
 use std::time::{Duration, Instant};
 
-use crate::support::Home;
-use crate::support::terminal::{Terminal, is_there};
 use serde_json::json;
 use server::{Does, Server, allows};
+
+use crate::support::Home;
+use crate::support::terminal::{Terminal, is_there};
 
 const FILE: &str = ".config/doorward/config.toml";
 

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use serde_json::{Value, json};
+
 use crate::support::terminal::{Terminal, is_there};
 use crate::support::{Home, Ran};
-use serde_json::{Value, json};
 
 fn set_up() -> Home {
     let home = Home::new();

@@ -5,8 +5,9 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
-use crate::support::{Home, feed};
 use serde_json::{Value, json};
+
+use crate::support::{Home, feed};
 
 /// A server that ends with the test.
 struct Server {

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::support::terminal::{Terminal, is_there};
-use crate::support::{Home, Ran};
 use doorward_ledger::{Limit, SessionState, StateKey, States};
 use serde_json::{Value, json};
+
+use crate::support::terminal::{Terminal, is_there};
+use crate::support::{Home, Ran};
 
 fn trusting() -> Home {
     let home = Home::new();

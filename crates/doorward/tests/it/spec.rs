@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::support::Home;
 use serde_json::{Value, json};
+
+use crate::support::Home;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -1,7 +1,8 @@
 //! The strict profile, line by line: what it adds to every other configuration.
 
-use crate::support::Home;
 use serde_json::{Value, json};
+
+use crate::support::Home;
 
 /// The answer on a described machine, with and without the profile.
 fn both(tool: &str, input: Value, more: Value) -> (Value, Value) {

@@ -3,9 +3,10 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use crate::support::terminal::{Terminal, is_there};
 use crate::support::{Home, Ran, feed};
-use serde_json::{Value, json};
 
 /// A home whose agent is trusted, and a project with files that git does not know.
 fn home() -> Home {

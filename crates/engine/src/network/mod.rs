@@ -5,14 +5,14 @@ mod number;
 mod parts;
 #[cfg(test)]
 mod tests;
-
 pub(crate) use parts::{device_path, remote_path};
 
-use crate::world::World;
 use doorward_vocabulary::{Mark, Marks};
 use hosts::Kind;
 use number::Network;
 use parts::Parts;
+
+use crate::world::World;
 
 /// A path and query longer than this can carry a file out.
 const LONG: usize = 1000;

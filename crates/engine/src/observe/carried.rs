@@ -1,9 +1,9 @@
 //! Trees that this call copies or moves: the world still has them where they were, so what is done at the new place is looked up
 //! at the old one as well.
 
-use super::links::leads_through_link;
 use doorward_vocabulary::{Degree, Marks};
 
+use super::links::leads_through_link;
 use super::observer::{By, Observer};
 use super::touch::Touch;
 use super::wild;

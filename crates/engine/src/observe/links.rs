@@ -1,13 +1,13 @@
 //! Links that nobody names: a pattern matches them, or a walk through a tree meets them.
 
-use super::carried::carried_roots;
-use super::ruled::leads_to_ruled;
 use std::collections::{BTreeMap, VecDeque};
 
 use doorward_vocabulary::{Degree, Marks, Sensitivity};
 
+use super::carried::carried_roots;
 use super::observer::{By, Observer};
 use super::program::Invocation;
+use super::ruled::leads_to_ruled;
 use super::shell::field::{Field, UNKNOWN};
 use super::stream::Shape;
 use super::touch::Touch;

@@ -1,5 +1,7 @@
 //! Rules of the user's for reading files, met by whatever would get around them: another name, a link, a loop, a list.
 
+use doorward_vocabulary::Marks;
+
 use super::expanded::touch_ruled;
 use super::observer::{By, Observer};
 use super::program::sweeps::Sweep;
@@ -8,7 +10,6 @@ use super::touch::Touch;
 use super::trees::{Told, is_ruled};
 use crate::path::{self, Follow};
 use crate::world::{Kind, World};
-use doorward_vocabulary::Marks;
 
 /// What is moved or linked can be read under its new name, so a rule against reading it counts now.
 pub(super) fn reads_ruled(out: &mut Observer<'_>, real: &str, by: &By) {

@@ -1,15 +1,15 @@
 //! One path, one operation: where it leads, what class of place it is, whether it can be had back.
 
-use super::carried::{touch_carried, touch_carried_glob};
-use super::ruled::{reads_ruled, ruled_listed};
-use super::tracked::is_all_clean;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope, Sensitivity};
 
+use super::carried::{touch_carried, touch_carried_glob};
 use super::caused::hand_over;
 use super::observer::{By, Observer};
+use super::ruled::{reads_ruled, ruled_listed};
 use super::shell::field::Field;
 use super::shell::paths::is_ours;
 use super::stream::Shape;
+use super::tracked::is_all_clean;
 use crate::effect::{Effect, Target};
 use crate::observe::absent::is_own_ground;
 use crate::observe::dependents::note_dependents;

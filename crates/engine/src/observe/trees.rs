@@ -1,11 +1,11 @@
 //! Trees that are read as a whole: which files in them are secrets, or files that a rule of the user's is about.
 
-use super::carried::carried_roots;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use doorward_vocabulary::{Degree, Marks, Sensitivity};
 
+use super::carried::carried_roots;
 use super::expanded::spellings;
 use super::observer::{By, Observer};
 use super::program::sweeps::Sweep;

@@ -2,14 +2,15 @@
 
 mod accepted;
 
-use crate::effect::{Effect, Target};
-use crate::facts::Facts;
-use crate::permission_pattern::FILE_TOOLS;
-use crate::verdict::Opinion;
 use doorward_vocabulary::{Clearance, Mark, Operation, Scope, Source};
 
 pub(crate) use crate::permission_pattern::{Pattern, wildcard};
 pub use accepted::{AcceptedCall, is_plain_word, kind, question, texts_of};
+
+use crate::effect::{Effect, Target};
+use crate::facts::Facts;
+use crate::permission_pattern::FILE_TOOLS;
+use crate::verdict::Opinion;
 
 /// The three lists.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

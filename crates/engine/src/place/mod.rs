@@ -15,15 +15,15 @@ mod system;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
-
 pub(crate) use system::is_harmless_device;
 
-use crate::world::{Kind, World};
 pub(crate) use cache::{is_cache, is_installed};
 use class::{Class, Holds};
 use doorward_vocabulary::{Mark, Marks, Reach, Scope, Sensitivity};
 pub use loaded::loads_by_itself;
 use location::{Ground, Location, locate};
+
+use crate::world::{Kind, World};
 
 /// What is known about a path from its text and the machine's roots alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::support::corpus;
 use doorward_engine::{Clearance, Description, Policy, Verdict, example};
+
+use crate::support::corpus;
 
 /// One line of `verdicts.snap`: id, verdict, clearance, rule or stage.
 fn snapshot() -> String {

@@ -1,13 +1,14 @@
 //! Laws that hold for every call: over our own corpus and over facts by chance.
 
-use crate::support::chance::Chance;
-use crate::support::{corpus, wrap};
 use doorward_engine::layer2::feature::SETTLING;
 use doorward_engine::{
     AcceptedCall, AcceptedHistory, Answer, Clearance, Confidence, Degree, Effect, Facts, Judgement, Mark, Marks, Mode,
     Opinion, Pattern, Policy, Reach, Reversibility, Review, Rule, Scope, Sensitivity, Shell, Source, Stage, Tool,
     Verdict, demanded_by, judge, kind, question, texts_of,
 };
+
+use crate::support::chance::Chance;
+use crate::support::{corpus, wrap};
 
 /// How many facts each law is tried on.
 const TRIES: u64 = 4_000;

@@ -1,11 +1,12 @@
 //! A retired rule takes its whole question with it, and nothing that is firm.
 
-use crate::support::corpus;
 use doorward_engine::{
     Clearance, Facts, Judgement, Opinion, Policy, Rule, Source, Stage, ToolCall, Verdict, example, judge, observe,
     tool_from_json, verdict_without_retired,
 };
 use serde_json::{Value, json};
+
+use crate::support::corpus;
 
 fn facts(tool: &str, input: &Value) -> Facts {
     observe(&ToolCall::new(tool_from_json(tool, input), example::CWD), &example::world())

@@ -1,13 +1,14 @@
 //! The scorer of layer 2: the same on every machine, never laxer for more risk, silent where it has no say.
 
-use crate::support::chance::Chance;
-use crate::support::corpus;
 use doorward_engine::layer2::feature::{self, Features, SETTLING};
 use doorward_engine::layer2::table::Table;
 use doorward_engine::{
     Degree, Effect, Facts, Mark, Operation, Policy, Reach, Reversibility, Scope, Scorer, Sensitivity, Source, Target,
     Verdict, judge,
 };
+
+use crate::support::chance::Chance;
+use crate::support::corpus;
 
 fn next<T: Copy + PartialEq>(all: &[T], now: T) -> Option<T> {
     all.iter().skip_while(|word| **word != now).nth(1).copied()

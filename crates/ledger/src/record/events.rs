@@ -1,11 +1,12 @@
 //! The bodies of everything but decisions.
 
-use super::Body;
-use crate::event::{Keep, Kind};
-use crate::hash::Hash;
 use doorward_vocabulary::{CallId, SessionId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+use super::Body;
+use crate::event::{Keep, Kind};
+use crate::hash::Hash;
 
 /// Yes or no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

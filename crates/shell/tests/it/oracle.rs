@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
-use crate::support::Generator;
 use doorward_shell::{Dialect, command_names, parse};
+
+use crate::support::Generator;
 
 /// Builtins that would reach outside the folder of the test; a program that mentions one is not run.
 const BUILTINS: [&str; 16] = [

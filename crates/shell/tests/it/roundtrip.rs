@@ -1,7 +1,8 @@
 //! Printing a tree and parsing it again yields the same tree.
 
-use crate::support::{Generator, shape};
 use doorward_shell::{Command, Dialect, parse, print, walk};
+
+use crate::support::{Generator, shape};
 
 #[track_caller]
 fn check(text: &str) {

@@ -2,7 +2,6 @@
 //!
 //! All alerts are evaluated in full on every run of this command, and by `notify`, which delivers them.
 
-use crate::memory::ledger_view::Room;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -18,6 +17,7 @@ use crate::machine::paths::Places;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
 use crate::memory::alerts::everything;
+use crate::memory::ledger_view::Room;
 
 #[derive(Debug, Args)]
 pub(crate) struct AlertsArguments {

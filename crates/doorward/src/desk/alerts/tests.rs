@@ -1,10 +1,10 @@
 //! Ledgers made up to set off one alert each, or none.
 
+use doorward_ledger::{AnswerBody, Body, By, DecisionBody, Index, Log, Reply, SessionBody, SessionStep};
+use doorward_vocabulary::{Mode, Verdict};
+
 use super::*;
 use crate::memory::alerts::{raised, standing};
-use doorward_ledger::Index;
-use doorward_ledger::{AnswerBody, Body, By, DecisionBody, Log, Reply, SessionBody, SessionStep};
-use doorward_vocabulary::{Mode, Verdict};
 
 const MINUTE: u64 = 60_000;
 const DAY: u64 = 24 * 60 * MINUTE;

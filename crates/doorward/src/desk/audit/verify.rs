@@ -1,8 +1,5 @@
 //! `doorward audit verify`: confirms that the record is intact, or names the first bad entry.
 
-use crate::memory::ledger_view::Verified;
-use crate::memory::ledger_view::compare;
-use crate::memory::ledger_view::kept;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -14,7 +11,9 @@ use super::arguments::VerifyArguments;
 use crate::desk::screen;
 use crate::machine::paths::Places;
 use crate::machine::visible;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::compare;
+use crate::memory::ledger_view::kept;
+use crate::memory::ledger_view::{Room, Verified};
 
 /// Maximum number of findings shown on a terminal; JSON has more.
 const SHOWN: usize = 10;

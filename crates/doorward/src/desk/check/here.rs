@@ -2,7 +2,6 @@
 //!
 //! The stages are those of `hook/decide.rs`, each in a read-only form. The test `check_and_hook` compares the two.
 
-use crate::memory::call_ids;
 use std::rc::Rc;
 
 use doorward_engine::{Mode, Policy, ToolCall, Verdict};
@@ -20,6 +19,7 @@ use crate::machine::key;
 use crate::machine::paths::Places;
 use crate::machine::private_state;
 use crate::machine::world::project_root;
+use crate::memory::call_ids;
 use crate::memory::evaluation::{self, Evaluation};
 use crate::memory::session::Session;
 use crate::memory::snapshots::Keeper;

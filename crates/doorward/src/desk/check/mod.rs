@@ -7,7 +7,6 @@ mod lines;
 mod request;
 mod stats;
 
-use crate::memory::evaluation::Decided;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
@@ -34,7 +33,7 @@ use crate::machine::paths::Places;
 use crate::machine::record::{Ledger, Recorder};
 use crate::machine::world::project_root;
 use crate::memory::call_ids;
-use crate::memory::evaluation::{self, Evaluation};
+use crate::memory::evaluation::{self, Decided, Evaluation};
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load;
 

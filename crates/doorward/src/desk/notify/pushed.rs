@@ -3,8 +3,6 @@
 //! The hook starts that process after answering: when a session ends, when it recorded an alert, and at least every fifty
 //! decisions. What could not be delivered is retried at the next check, as long as the alert is open.
 
-use crate::memory::notices::Delivery;
-use crate::memory::notices::Pushed;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -25,6 +23,7 @@ use crate::machine::visible;
 use crate::memory::alerts;
 use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::Room;
+use crate::memory::notices::{Delivery, Pushed};
 use crate::policy::config::Notify;
 use crate::policy::load;
 

@@ -1,11 +1,11 @@
 //! The three notifiers: each is a child process with a few seconds to finish.
 
-use crate::hook::notifier::has_desktop;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::hook::notifier::has_desktop;
 use crate::policy::config::Notify;
 
 /// How long a notifier may take. Nothing waits for this process, and giving up too early means notifying twice.

@@ -1,6 +1,5 @@
 //! Builds the narrowest rule from approved calls: their exact text, or with one plain word left open.
 
-use crate::hook::offer_hint::may_be_offered;
 use std::collections::BTreeSet;
 
 use doorward_engine::{
@@ -9,6 +8,7 @@ use doorward_engine::{
 };
 
 use super::{Way, Yes};
+use crate::hook::offer_hint::may_be_offered;
 use crate::machine::clock::now_ms;
 use crate::policy::from_history::{Calls, Item, id_of};
 

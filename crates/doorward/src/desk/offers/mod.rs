@@ -10,8 +10,6 @@ mod simulated_person;
 #[cfg(test)]
 mod tests;
 
-use crate::hook::offer_hint::DAYS;
-use crate::hook::offer_hint::OVERRIDES;
 use std::collections::BTreeMap;
 
 use anyhow::Result;
@@ -21,6 +19,7 @@ use doorward_vocabulary::PatternId;
 use serde_json::{Value, json};
 
 use crate::desk::replay::Aftermath;
+use crate::hook::offer_hint::{DAYS, OVERRIDES};
 use crate::machine::clock;
 use crate::memory::decisions;
 use crate::memory::ledger_view::Room;

@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::machine::file_digests::NOTHING;
 use doorward_vocabulary::CallId;
+
+use crate::machine::file_digests::NOTHING;
 
 /// A change that lasted longer was not undone, but changed again.
 pub(super) const SOON_MS: u64 = 15 * 60 * 1000;

@@ -1,10 +1,11 @@
 //! The report as one self-contained HTML file, with style and charts inside.
 
+use doorward_engine::{Clearance, Floor, Reach, Reversibility, Scope, Verdict};
+
 use super::chart;
 use super::document::{Block, Content, Document, Moment, Part, Span, Table, Text, Tile, Tone};
 use super::matrix::{Matrix, Row, cell_words, tone};
 use crate::machine::visible;
-use doorward_engine::{Clearance, Floor, Reach, Reversibility, Scope, Verdict};
 
 const STYLE: &str = include_str!("style.css");
 

@@ -1,12 +1,12 @@
 //! What is changed for Claude Code.
 
-use crate::machine::agent_home::directory_of;
 use std::path::PathBuf;
 
 use super::hooks::{Hooks, Shape};
 use super::{Part, client};
 use crate::hook::agents::claude::ASKING;
 use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 use crate::policy::config::Questions;
 
 pub(super) const HOOKS: Hooks = Hooks {

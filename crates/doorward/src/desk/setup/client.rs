@@ -1,6 +1,5 @@
 //! The agent's own mode: whether doorward's questions reach the user.
 
-use crate::machine::agent_home::directory_of;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -9,6 +8,7 @@ use super::claude;
 use super::edit::{Container, skip_space};
 use crate::hook::agents::claude::{ASKING, AUTO};
 use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 use crate::machine::atomic_file;
 use crate::machine::paths::Places;
 use crate::policy::config::{Config, Questions};

@@ -1,6 +1,5 @@
 //! Changes for Codex: its hooks, and its trust in them. It silently skips hooks it does not trust.
 
-use crate::machine::agent_home::directory_of;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -11,6 +10,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 use super::Part;
 use super::hooks::{Hooks, Placed, Shape};
 use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 use crate::machine::atomic_file;
 
 pub(super) const HOOKS: Hooks = Hooks {

@@ -1,6 +1,5 @@
 //! Changes for agents that keep their hooks in one of the user's JSON files.
 
-use crate::machine::agent_home::directory_of;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -8,6 +7,7 @@ use serde_json::Value;
 use super::Part;
 use super::hooks::{Hooks, Shape};
 use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 
 const GEMINI: Hooks = Hooks {
     agent: Agent::Gemini,

@@ -1,9 +1,9 @@
 //! Which agents are on this machine.
 
-use crate::machine::agent_home::directory_of;
 use std::path::{Path, PathBuf};
 
 use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 
 /// The agents that are installed: their program is on the search path, or their settings exist.
 pub(super) fn agents(home: &str, path: &str) -> Vec<Agent> {

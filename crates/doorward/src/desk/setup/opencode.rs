@@ -1,7 +1,5 @@
 //! Changes for OpenCode: a plugin, the path of this program, and that OpenCode itself asks if the plugin is gone.
 
-use crate::machine::agent::Agent;
-use crate::machine::agent_home::directory_of;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -9,6 +7,8 @@ use serde_json::{Value, json};
 use super::Part;
 use super::edit::{Container, skip_space};
 use super::pi::part;
+use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 
 const PLUGIN: &str = include_str!("../../../../../extensions/opencode/doorward.js");
 

@@ -1,12 +1,12 @@
 //! Changes for Pi: an extension of a few files, and the path of this program.
 
-use crate::machine::agent::Agent;
-use crate::machine::agent_home::directory_of;
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use super::Part;
+use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
 
 /// The extension, file by file.
 const FILES: [(&str, &str); 8] = [

@@ -1,15 +1,17 @@
 //! Secrets planted in calls of every kind never come out again: not in an answer, not on the screen, not on the disk.
 
 mod shapes;
+
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::support::Home;
 use serde_json::{Value, json};
 use shapes::{Dice, NAMED, WRITTEN, key_blocks, look_alikes, tokens};
+
+use crate::support::Home;
 
 /// A call with a secret in it.
 struct Planted {

@@ -8,10 +8,11 @@ mod templates;
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use crate::support::Home;
 use serde_json::Value;
 use simulated::{ABUSER, ATTACKED, Drifts, Plan, Written};
 use templates::{LAX, STRICT};
+
+use crate::support::Home;
 
 fn now_ms() -> u64 {
     u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()

@@ -1,6 +1,5 @@
 //! Who is run: which file a name stands for, and what its identity alone settles.
 
-use crate::observe::carried::{carried_file, note_carried_run};
 use std::borrow::Cow;
 
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibility};
@@ -11,6 +10,7 @@ use super::invoke::invoke;
 use super::recipe::{How, executes_file, project_program, run_file};
 use super::tasks::console_input;
 use crate::effect::{Effect, Part, Target};
+use crate::observe::carried::{carried_file, note_carried_run};
 use crate::observe::observer::{By, Observer};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;

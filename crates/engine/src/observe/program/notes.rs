@@ -1,17 +1,17 @@
 //! What is noticed about a run beyond its flags and operands: the environment, hosts, secrets, doorward itself.
 
-use super::carrying::note_carrying;
-use crate::observe::ruled::reads_ruled_from;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
 use super::builds::lies_outside;
+use super::carrying::note_carrying;
 use super::findings::Findings;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::caused::Caused;
 use crate::observe::connect::Exchange;
 use crate::observe::observer::{By, Observer};
+use crate::observe::ruled::reads_ruled_from;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};

@@ -1,6 +1,5 @@
 //! Script files that a program is told to run or load: judged by their text, or by where they come from.
 
-use crate::observe::carried::{carried_file, note_carried_run};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
@@ -8,6 +7,7 @@ use super::builds::builds_directory;
 use super::recipe::{How, executes_file, is_changed, is_own_setting, not_as_trusted, project_program, run_file};
 use super::tasks::console_input;
 use crate::knowledge::schema::Role;
+use crate::observe::carried::{carried_file, note_carried_run};
 use crate::observe::code;
 use crate::observe::observer::By;
 use crate::observe::shell::field::Field;

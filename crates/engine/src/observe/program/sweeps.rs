@@ -1,13 +1,11 @@
 //! Commands that go through whole trees or lists of files: which files they show, read from their flags.
 
-use super::grammar::find_listed::{note_cut_searches, read_carried_links};
-use crate::knowledge::schema::Role;
-use crate::world::World;
 use doorward_vocabulary::Mark;
 
 use super::Invocation;
 use super::args::Args;
-use super::grammar::find_listed::told_by_searches;
+use super::grammar::find_listed::{note_cut_searches, read_carried_links, told_by_searches};
+use crate::knowledge::schema::Role;
 use crate::observe::expanded::expanded_names;
 use crate::observe::observer::Observer;
 use crate::observe::required::Required;
@@ -16,7 +14,7 @@ use crate::observe::stream::Shape;
 use crate::observe::touch::Touch;
 use crate::observe::wild::matches_any;
 use crate::path;
-use crate::world::{Content, Tracking};
+use crate::world::{Content, Tracking, World};
 
 /// Which files come out of a tree.
 #[derive(Clone, Debug, Default)]
