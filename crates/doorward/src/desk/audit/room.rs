@@ -1,4 +1,4 @@
-//! Opens the record and turns the arguments into a filter.
+//! Turns the arguments into a filter over the record.
 
 use anyhow::{Context, Result};
 use doorward_ledger::{Filter, Kind};

@@ -1,4 +1,4 @@
-//! Which version of a file git has, as a content hash.
+//! Git's names for what files hold now, and for the commit that is checked out.
 
 use std::path::Path;
 

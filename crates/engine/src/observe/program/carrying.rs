@@ -92,7 +92,8 @@ fn note_pair(out: &mut Observer<'_>, source: &Field, place: &str, cwd: &str, is_
     let is_directory = world.look(&here).kind == Kind::Directory;
     let Some(text) = source.known() else {
         // Whatever a loop or a list named; more is not said about a word that is not known at all.
-        let hits = out.listed_places();
+        // What a search found may be a link of any name.
+        let hits = if out.searches.is_empty() { out.listed_places() } else { None };
         match hits {
             Some(hits) => hits.iter().for_each(|hit| carry_one(out, hit, &here, is_directory, is_moved)),
             None => note_carried(out, Carried { place: here, source: None, is_moved, is_shared: false }),
