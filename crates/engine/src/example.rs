@@ -1,6 +1,6 @@
 //! The machine on which the examples of rules, program files and expectations are judged.
 
-use crate::described::{DescribedWorld, Description};
+use crate::described_world::{DescribedWorld, Description};
 
 /// Where the examples run.
 pub const CWD: &str = "/home/dev/project";

@@ -3,7 +3,7 @@
 use doorward_vocabulary::Mark;
 
 use crate::call::{ToolCall, tool_from_json};
-use crate::described::DescribedWorld;
+use crate::described_world::DescribedWorld;
 use crate::effect::{Effect, Target};
 use crate::example;
 use crate::knowledge::file::Complaint;

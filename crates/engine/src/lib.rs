@@ -20,11 +20,10 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 #![forbid(unsafe_code)]
 
-mod again;
 mod call;
 mod clear;
 mod coverage;
-mod described;
+mod described_world;
 mod description;
 mod effect;
 pub mod example;
@@ -50,6 +49,7 @@ mod permission_pattern;
 mod permissions;
 mod place;
 mod policy;
+mod rejudge;
 mod retired;
 mod review;
 mod reviewed;
@@ -60,10 +60,9 @@ mod taint;
 mod verdict;
 mod world;
 
-pub use again::{Bump, Compared, Shift, Stand, compare};
 pub use call::{Change, ChangeKind, Tool, ToolCall, tool_from_json};
 pub use coverage::Coverage;
-pub use described::DescribedWorld;
+pub use described_world::DescribedWorld;
 pub use description::Description;
 pub use doorward_vocabulary::{
     Clearance, Degree, FlowKind, Mark, Marks, Mode, Operation, Reach, Reversibility, Scope, Sensitivity, Source,
@@ -84,6 +83,7 @@ pub use permission_pattern::Pattern;
 pub use permissions::{AcceptedCall, Permissions, is_plain_word, kind, question, texts_of};
 pub use place::loads_by_itself;
 pub use policy::{Policy, Thresholds};
+pub use rejudge::{Bump, Compared, Shift, Stand, compare};
 pub use review::{REVIEWER_LISTS, REVIEWER_POLICY};
 pub use reviewed::{Answer, Review};
 pub use rules::{OWN as OWN_RULES, holds};

@@ -162,7 +162,7 @@ pub(crate) fn weighs_on(taint: &str, effect: &Effect) -> bool {
 mod tests {
     use super::*;
     use crate::call::ToolCall;
-    use crate::described::{DescribedWorld, Description};
+    use crate::described_world::{DescribedWorld, Description};
     use crate::observe::observe;
 
     fn left(command: &str) -> Vec<&'static str> {

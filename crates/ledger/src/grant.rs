@@ -11,10 +11,10 @@ use crate::event::Kind;
 use crate::hash::hex;
 use crate::key::StateKey;
 use crate::log::Log;
+use crate::mac_json::{seal, unseal};
 use crate::private::{self, Existing, FileError, Promise};
 use crate::read::{Record, snapshot};
 use crate::record::{GrantBody, GrantStep};
-use crate::seal::{seal, unseal};
 use crate::segment::{Step, Walk};
 use crate::storage::Storage;
 

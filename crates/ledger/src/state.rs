@@ -15,8 +15,8 @@ use std::time::{Duration, SystemTime};
 use crate::error::LogError;
 use crate::hash::Hash;
 use crate::key::StateKey;
+use crate::mac_json::{seal, unseal};
 use crate::private::{self, Existing, FileError, Hold, Promise};
-use crate::seal::{seal, unseal};
 
 /// Why there is no state.
 #[derive(Debug, thiserror::Error)]

@@ -21,7 +21,7 @@ fn rust() {
             ("crates/engine/src/other/mod.rs", "mod class;\n", false),
             ("crates/engine/src/rules.rs", "use crate::place::class::Class;\n", true),
             ("crates/engine/src/rules.rs", "pub(crate) use crate::place::{\n    below,\n    class,\n};\n", true),
-            ("crates/engine/src/place/below.rs", "use super::class;\n", true),
+            ("crates/engine/src/place/under_home.rs", "use super::class;\n", true),
             ("crates/engine/src/layer2/x.rs", "use super::class;\n", false),
             ("crates/engine/src/rules.rs", "fn f() { crate::place::class::of(1) }\n", true),
             ("crates/engine/src/rules.rs", "use doorward_vocabulary::Mark;\n// a class of its own\n", false),

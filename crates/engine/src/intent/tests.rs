@@ -3,7 +3,7 @@
 use doorward_vocabulary::{Clearance, Verdict};
 
 use crate::call::{Tool, ToolCall};
-use crate::described::{DescribedWorld, Description};
+use crate::described_world::{DescribedWorld, Description};
 use crate::facts::Facts;
 use crate::judge::judge;
 use crate::observe::observe;

@@ -3,7 +3,7 @@
 use doorward_vocabulary::Mark;
 
 use super::{Address, device_path, host, remote_path, url};
-use crate::described::{DescribedWorld, Description};
+use crate::described_world::{DescribedWorld, Description};
 use crate::world::Settings;
 
 fn world() -> DescribedWorld {

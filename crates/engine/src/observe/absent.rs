@@ -2,8 +2,8 @@
 
 use doorward_vocabulary::{Degree, Operation, Reversibility};
 
+use super::file_effect::Touched;
 use super::observer::{By, Observer};
-use super::touch::Touched;
 use crate::effect::{Effect, Target};
 use crate::world::World;
 use crate::{path, place};
@@ -93,7 +93,7 @@ fn hits_in(world: &dyn World, directory: &str, part: &str) -> Option<Vec<String>
     let wanted = part.trim_start_matches('.').to_ascii_lowercase();
     let hits = |name: &String| {
         let name = name.trim_start_matches('.').to_ascii_lowercase();
-        !name.is_ascii() || super::wild::matches(&wanted, &name)
+        !name.is_ascii() || super::globs::matches(&wanted, &name)
     };
     let names = world.entries(directory)?;
     Some(names.iter().filter(|name| hits(name)).map(|name| path::join(directory, name)).collect())
@@ -152,7 +152,7 @@ impl Absent {
         let mut names = inner.split('/');
         names.any(|name| {
             let name = name.trim_start_matches('.').to_ascii_lowercase();
-            !name.is_ascii() || super::wild::matches(last.trim_start_matches('.'), &name)
+            !name.is_ascii() || super::globs::matches(last.trim_start_matches('.'), &name)
         })
     }
 }

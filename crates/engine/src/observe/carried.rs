@@ -3,10 +3,10 @@
 
 use doorward_vocabulary::{Degree, Marks};
 
+use super::file_effect::Touch;
+use super::globs;
 use super::links::leads_through_link;
 use super::observer::{By, Observer};
-use super::touch::Touch;
-use super::wild;
 use crate::path::{self, Follow};
 use crate::world::Kind;
 
@@ -321,7 +321,7 @@ fn behind<'t>(absolute: &'t str, place: &str) -> Option<&'t str> {
         let component = inner.get(..end)?;
         let is_same = component == name
             || component.contains(['[', '(', '{'])
-            || (component.contains(['*', '?']) && wild::matches(component, name.trim_start_matches('.')));
+            || (component.contains(['*', '?']) && globs::matches(component, name.trim_start_matches('.')));
         if component.is_empty() || !is_same {
             return None;
         }

@@ -2,8 +2,8 @@
 
 use doorward_vocabulary::{Degree, Marks};
 
+use super::file_effect::Touch;
 use super::observer::{By, Observer};
-use super::touch::Touch;
 use crate::path;
 use crate::world::{Kind, World};
 

@@ -3,7 +3,7 @@
 use doorward_vocabulary::{Mark, Operation};
 
 use super::found::Found;
-use super::wild;
+use super::globs;
 use crate::effect::{Effect, Target};
 
 /// What runs beside every call: the guard, and the clients whose calls it judges.
@@ -80,12 +80,12 @@ pub(super) fn aims_at_guard(text: &str) -> bool {
         || text
             .split_whitespace()
             .next()
-            .is_some_and(|first| letters >= TELLING && PROCESSES.iter().any(|name| wild::finds(first, name)))
+            .is_some_and(|first| letters >= TELLING && PROCESSES.iter().any(|name| globs::finds(first, name)))
 }
 
 /// The pattern finds every process.
 pub(super) fn is_every_process(pattern: &str) -> bool {
-    ["sh", "systemd", "doorward", "x"].iter().all(|name| wild::finds(pattern, name))
+    ["sh", "systemd", "doorward", "x"].iter().all(|name| globs::finds(pattern, name))
 }
 
 #[cfg(test)]

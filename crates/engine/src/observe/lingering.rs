@@ -14,8 +14,8 @@ use crate::call::{Change, ChangeKind, Tool};
 use crate::effect::RECIPE;
 use crate::effect::{Effect, Target};
 use crate::facts::{Facts, LeftRun};
+use crate::observe::recipes::sources::one_source;
 use crate::observe::shell::aftermath::store;
-use crate::observe::through::sources::one_source;
 use crate::path;
 use crate::world::{Content, World};
 

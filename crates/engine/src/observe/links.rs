@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 use doorward_vocabulary::{Degree, Marks, Sensitivity};
 
 use super::carried::carried_roots;
+use super::file_effect::Touch;
+use super::globs;
 use super::observer::{By, Observer};
 use super::program::Invocation;
 use super::ruled::leads_to_ruled;
 use super::shell::field::{Field, UNKNOWN};
 use super::stream::Shape;
-use super::touch::Touch;
-use super::wild;
 use crate::path::{self, Follow};
 use crate::place;
 use crate::world::{Kind, World};
@@ -271,7 +271,7 @@ fn places_of(world: &dyn World, base: &str, pattern: &str, most: usize) -> Place
             places.is_whole &= names.is_some() || world.look(place).kind != Kind::Directory;
             // Hidden names count as well: the shell may be set to match them.
             let hits = |name: &&String| {
-                component.contains(['(', '{']) || wild::matches(component, name.trim_start_matches('.'))
+                component.contains(['(', '{']) || globs::matches(component, name.trim_start_matches('.'))
             };
             next.extend(names.iter().flatten().filter(hits).map(|name| path::join(place, name)));
         }

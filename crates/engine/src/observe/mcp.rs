@@ -4,12 +4,12 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Operation, Reach, Reversibilit
 use serde_json::{Map, Value};
 
 use super::connect::Exchange;
+use super::file_effect::Touch;
 use super::observer::{By, Observer};
 use super::shell::field::Field;
 use super::shell::run::Runner;
 use super::shell::state::State;
 use super::stream::Stream;
-use super::touch::Touch;
 use crate::effect::{Effect, Target};
 use crate::observe::shell::reading::every_reading;
 use crate::world::{McpTrust, Shell, World};

@@ -2,8 +2,8 @@
 
 use doorward_vocabulary::{Mark, Reversibility, Scope};
 
+use super::file_effect::Touch;
 use super::observer::Observer;
-use super::touch::Touch;
 use crate::effect::{Amount, Effect};
 use crate::policy::Thresholds;
 use crate::world::{Kind, Tally, Tracking, World};

@@ -3,10 +3,10 @@
 use doorward_vocabulary::Marks;
 
 use super::expanded::touch_ruled;
+use super::file_effect::Touch;
 use super::observer::{By, Observer};
 use super::program::sweeps::Sweep;
 use super::shell::field::{Field, UNKNOWN};
-use super::touch::Touch;
 use super::trees::{Told, is_ruled};
 use crate::path::{self, Follow};
 use crate::world::{Kind, World};

@@ -7,7 +7,7 @@ use doorward_vocabulary::{Degree, Sensitivity};
 use super::observer::Observer;
 use super::shell::run::Runner;
 use super::shell::state::State;
-use crate::observe::through::trusted::harm_in;
+use crate::observe::recipes::trusted::harm_in;
 use crate::path;
 use crate::world::World;
 

@@ -3,8 +3,8 @@
 use doorward_vocabulary::{Mark, Operation, Reversibility, Scope};
 
 use super::caused::Caused;
+use super::file_effect::{MATCHED, Touch};
 use super::observer::Observer;
-use super::touch::{MATCHED, Touch};
 use crate::effect::{Amount, Effect};
 use crate::limits::is_bulk;
 use crate::observe::absent;
@@ -53,7 +53,7 @@ pub(super) fn loss(out: &Observer<'_>, touch: Touch, directory: &str, pattern: &
     let hits = absent::hits(out.world, directory, pattern).filter(|_| out.is_still());
     match hits.and_then(|hits| lost_with(out.world, &hits)) {
         Some(lost) => Loss::Of(lost),
-        None if super::wild::is_narrow(pattern.rsplit('/').next().unwrap_or_default()) => Loss::Open,
+        None if super::globs::is_narrow(pattern.rsplit('/').next().unwrap_or_default()) => Loss::Open,
         None => Loss::OfDirectory,
     }
 }
@@ -186,7 +186,7 @@ pub(super) fn fits(parts: &[&str], inner: &str, is_tree: bool) -> bool {
 /// What is more than a plain wildcard is taken to match.
 fn may_match(part: &str, name: &str) -> bool {
     part.contains(['[', '(', '{', '\\', '^', '#', '~'])
-        || super::wild::matches(part.trim_start_matches('.'), name.trim_start_matches('.'))
+        || super::globs::matches(part.trim_start_matches('.'), name.trim_start_matches('.'))
 }
 
 #[cfg(test)]

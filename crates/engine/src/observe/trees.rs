@@ -7,10 +7,10 @@ use doorward_vocabulary::{Degree, Marks, Sensitivity};
 
 use super::carried::carried_roots;
 use super::expanded::spellings;
+use super::file_effect::Touch;
 use super::observer::{By, Observer};
 use super::program::sweeps::Sweep;
 use super::shell::field::Field;
-use super::touch::Touch;
 use crate::permissions::Pattern;
 use crate::world::{Kind, REBUILDABLE, World};
 use crate::{path, place};
@@ -312,7 +312,7 @@ mod tests {
             project: Some("/home/dev/project".into()),
             ..Default::default()
         };
-        let world = crate::described::DescribedWorld::new(description, "/home/dev/project");
+        let world = crate::described_world::DescribedWorld::new(description, "/home/dev/project");
         for ending in SOURCES {
             for stem in ["token", "secrets", "credentials", "server.key", "password", "prod.env", "a"] {
                 let name = format!("{stem}.{ending}");

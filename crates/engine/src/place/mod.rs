@@ -1,20 +1,20 @@
 //! Which class of place a path is: system, credential store, shell profile, manifest and so on.
 
-mod below;
 mod cache;
 mod class;
 mod copies;
 mod fold;
+mod link_targets;
 mod loaded;
 mod location;
 mod meeting;
 mod names;
-mod pointed;
 mod shapes;
 mod system;
 pub(crate) mod table;
 #[cfg(test)]
 mod tests;
+mod under_home;
 pub(crate) use system::is_harmless_device;
 
 pub(crate) use cache::{is_cache, is_installed};
@@ -128,7 +128,7 @@ fn classify_plain(path: &str, folded: &str, world: &dyn World) -> Place {
     finder.by_home();
     finder.by_components();
     finder.by_name();
-    pointed::by_environment(folded, place.scope, world, |class| finder.add(class, 0));
+    link_targets::by_environment(folded, place.scope, world, |class| finder.add(class, 0));
     finder.by_settings(world);
     finder.by_word(path, world);
     let mut place = finder.place;
@@ -158,7 +158,10 @@ pub(crate) fn usual_secrets(world: &dyn World) -> Vec<String> {
     const OF_PROJECT: &[&str] =
         &[".env", ".env.local", ".env.production", ".npmrc", "secrets.yaml", "credentials.json"];
     let home = world.home().into_iter().flat_map(|home| {
-        let names = below::HOME.secret_names().chain(below::ANYWHERE.secret_names()).chain(names::NAMES.secret_names());
+        let names = under_home::HOME
+            .secret_names()
+            .chain(under_home::ANYWHERE.secret_names())
+            .chain(names::NAMES.secret_names());
         names.chain([".ssh", ".npmrc", ".env"]).map(move |name| crate::path::join(home, name))
     });
     let project = world.project().into_iter();
@@ -221,7 +224,7 @@ impl Finder<'_> {
     fn by_home(&mut self) {
         let Some(start) = self.location.home else { return };
         let Some(rest) = self.folded.get(start..) else { return };
-        if let Some((class, _)) = below::HOME.find_above(rest, below::DEPTH) {
+        if let Some((class, _)) = under_home::HOME.find_above(rest, under_home::DEPTH) {
             self.add(class, start);
         }
         if rest.starts_with("library/") || rest.starts_with("appdata/") {
@@ -246,10 +249,10 @@ impl Finder<'_> {
     /// The entry that begins at this component, the longest one that fits.
     fn by_entry(&mut self, start: usize) {
         let Some(rest) = self.folded.get(start..) else { return };
-        let Some((class, length)) = below::ANYWHERE.find_above(rest, below::DEPTH) else { return };
+        let Some((class, length)) = under_home::ANYWHERE.find_above(rest, under_home::DEPTH) else { return };
         let inner = rest.get(length..).unwrap_or_default();
         let class = if *class == class::AGENT && !inner.is_empty() {
-            below::agent_part(rest.get(..length).unwrap_or_default(), inner.trim_start_matches('/'))
+            under_home::agent_part(rest.get(..length).unwrap_or_default(), inner.trim_start_matches('/'))
         } else if *class == class::SSH_KEY && rest.ends_with(".pub") {
             Some(&class::SSH)
         } else if *class == class::GIT && inner.split('/').any(|part| part == "hooks") {
@@ -306,7 +309,7 @@ impl Finder<'_> {
         let settings = world.settings();
         let lists = [(&settings.protected_paths, Mark::ProtectedPath), (&settings.denied_paths, Mark::DeniedPath)];
         for (patterns, mark) in lists {
-            if patterns.iter().any(|pattern| pointed::matches(pattern, self.folded, world)) {
+            if patterns.iter().any(|pattern| link_targets::matches(pattern, self.folded, world)) {
                 self.place.marks.add(mark);
             }
         }

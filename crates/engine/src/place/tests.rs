@@ -3,7 +3,7 @@
 use doorward_vocabulary::Mark;
 
 use super::{Place, classify};
-use crate::described::{DescribedWorld, Description};
+use crate::described_world::{DescribedWorld, Description};
 use crate::world::Settings;
 
 fn world(changes: &str) -> DescribedWorld {
@@ -544,7 +544,8 @@ fn the_settings_name_more() {
 
 #[test]
 fn tables_are_folded_and_free_of_doubles() {
-    for table in [&super::names::NAMES, &super::below::ANYWHERE, &super::below::HOME, &super::system::SYSTEM] {
+    for table in [&super::names::NAMES, &super::under_home::ANYWHERE, &super::under_home::HOME, &super::system::SYSTEM]
+    {
         let names: Vec<&str> = table.names().collect();
         for name in &names {
             assert_eq!(&super::fold::fold(name).text, name, "`{name}` is not folded");

@@ -3,7 +3,7 @@
 use doorward_code::{Language, Reading, Use};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, Scope};
 
-use super::{Code, standard};
+use super::{Code, stdlib};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
 use crate::observe::observer::Observer;
@@ -46,7 +46,7 @@ fn python_import(runner: &mut Runner<'_, '_>, module: &str, code: &mut Code<'_>,
         return not_found(runner.out, format!("the program `{module}`, run by importing it"), code);
     }
     let name = module.strip_prefix('.').unwrap_or(module);
-    let standard = name.len() == module.len() && standard::python(name);
+    let standard = name.len() == module.len() && stdlib::python(name);
     let (Some(beside), false) = (code.beside.clone(), name.starts_with('.')) else {
         return not_found(runner.out, format!("where `{module}` is imported from"), code);
     };
@@ -106,9 +106,9 @@ pub(crate) fn hidden_modules(world: &dyn World, beside: &str, state: &State<'_>)
         // `json/__init__.py` is `json` as well.
         "__init__.py" | "__init__.pyc" => {
             let package = path::parent(file);
-            path::parent(package) == beside && standard::python(path::name(package))
+            path::parent(package) == beside && stdlib::python(path::name(package))
         }
-        name => path::parent(file) == beside && name.strip_suffix(".py").is_some_and(standard::python),
+        name => path::parent(file) == beside && name.strip_suffix(".py").is_some_and(stdlib::python),
     };
     all.filter(hides).cloned().collect()
 }
@@ -131,7 +131,7 @@ pub(crate) fn python_files(world: &dyn World, module: &str, beside: &str, state:
 }
 
 fn javascript_import(runner: &mut Runner<'_, '_>, module: &str, code: &mut Code<'_>, state: &mut State<'_>) {
-    if standard::node(module) {
+    if stdlib::node(module) {
         return;
     }
     if module.contains(':') || module.starts_with('#') {

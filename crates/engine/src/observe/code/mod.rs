@@ -3,19 +3,20 @@
 mod act;
 pub(super) mod imports;
 mod javascript;
+mod known_packages;
 mod other_names;
 mod python;
 mod python_data;
-mod standard;
 mod start;
-mod usual;
+mod stdlib;
 mod values;
-pub(super) use usual::hides;
+pub(super) use known_packages::hides;
 
 use doorward_code::{Language, Use, Value};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use crate::knowledge::schema::Role;
+use crate::observe::file_effect::Touch;
 use crate::observe::observer::{By, Observer};
 use crate::observe::program::args::Args;
 use crate::observe::program::carrying::note_carried_fields;
@@ -27,7 +28,6 @@ use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
-use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::World;
 use act::{Act, At};
@@ -182,8 +182,8 @@ fn used(runner: &mut Runner<'_, '_>, act: Option<Act>, used: &Use, code: &mut Co
         // A member that is looked at, not called: only what could do something when it is called matters.
         None if handed_on && is_member && !used.may_be_called && !is_inner(&used.name) => {}
         None if code.is_of_project(used) => {}
-        None if runner.manner == Manner::Recipe && usual::is_usual(used, code.language) => {
-            usual::usual(runner, used, code, state);
+        None if runner.manner == Manner::Recipe && known_packages::is_usual(used, code.language) => {
+            known_packages::usual(runner, used, code, state);
         }
         None => not_known(runner.out, used, code),
         Some(Act::Roles(_) | Act::Open(..) | Act::Run | Act::Shell | Act::Spawn | Act::Request)

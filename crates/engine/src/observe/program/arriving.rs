@@ -6,9 +6,9 @@ use super::Invocation;
 use crate::effect::{Effect, Target};
 use crate::observe::caused::Caused;
 use crate::observe::observer::Observer;
+use crate::observe::recipes::arrived::holds_arrivals;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
-use crate::observe::through::arrived::holds_arrivals;
 use crate::path::{self, Follow};
 
 /// These write many files as well, but none that come from elsewhere; patches and git are looked up file by file.

@@ -6,9 +6,9 @@ use super::Invocation;
 use super::tasks::fetched_here;
 use crate::knowledge::schema::Does;
 use crate::observe::observer::Observer;
+use crate::observe::recipes::arrived::foreign_place;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
-use crate::observe::through::arrived::foreign_place;
 use crate::path;
 use crate::world::{Content, Kind, Tracking, World};
 

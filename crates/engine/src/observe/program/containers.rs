@@ -5,9 +5,9 @@ use doorward_vocabulary::{Degree, Mark, Operation, Reach, Scope};
 
 use super::Invocation;
 use crate::observe::observer::Observer;
+use crate::observe::recipes;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
-use crate::observe::through;
 use crate::path;
 use crate::world::{Content, Kind, World};
 
@@ -140,8 +140,8 @@ fn serves_own_services(world: &dyn World, invocation: &Invocation, state: &State
     let chosen = world.environment("COMPOSE_FILE").is_some() || invocation.args.has("--project-directory");
     let files = if given.is_empty() { compose_files(world, cwd) } else { given };
     let stays = |(text, is_changed): (String, bool)| match is_changed {
-        true => through::compose_stays_inside(&text),
-        false => through::compose_stays_in_project(&text),
+        true => recipes::compose_stays_inside(&text),
+        false => recipes::compose_stays_in_project(&text),
     };
     !chosen && !files.is_empty() && files.iter().all(|file| own_text(world, file, state).is_some_and(stays))
 }

@@ -8,11 +8,11 @@ use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::caused::Caused;
 use crate::observe::connect::Exchange;
+use crate::observe::file_effect::Touch;
 use crate::observe::shell::code::runs_data;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
-use crate::observe::touch::Touch;
 use crate::world::World;
 
 /// What some findings cause goes through this before it is written down.

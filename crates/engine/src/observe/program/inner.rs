@@ -124,5 +124,5 @@ fn searches_secrets(invocation: &Invocation) -> bool {
     let endings = ["-e", "--extension"].iter().filter_map(|flag| args.value(flag));
     let words = args.operands.first().into_iter().chain(endings);
     args.has_any(&["-H", "--hidden", "-u", "--unrestricted"])
-        || words.into_iter().any(|word| word.exact().is_none_or(crate::observe::wild::may_find_sensitive))
+        || words.into_iter().any(|word| word.exact().is_none_or(crate::observe::globs::may_find_sensitive))
 }

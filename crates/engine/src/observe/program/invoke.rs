@@ -4,6 +4,7 @@ use doorward_vocabulary::{Degree, Marks, Operation};
 
 use super::arriving::note_arrivals;
 use super::conditions::{asks_a_subcommand, asks_anything};
+use super::extra_checks::{hunted_secrets, made_by_mktemp, note_guard, note_links, picked_secrets, telling_arguments};
 use super::findings::{Findings, carry_out};
 use super::grammar::echo::listed;
 use super::grammar::git_extra::git_extra_named;
@@ -12,15 +13,14 @@ use super::grammar::grammar;
 use super::grammar::prepare::prepare;
 use super::identity::program_named;
 use super::naming::shown_name;
-use super::notes::{hunted_secrets, made_by_mktemp, note_guard, note_links, picked_secrets, telling_arguments};
 use super::patches::note_patches;
-use super::reached::reaching_values;
 use super::reading::{assign_roles, directory_flags, unknown_words};
+use super::request_flags::reaching_values;
 use super::roles::{flag_values, operands};
 use super::sinks::displaced_sinks;
 use super::stated::{effects_of, note_downloads};
 use super::switches::note_switches;
-use super::{Invocation, args, listing, notes, tokens};
+use super::{Invocation, args, extra_checks, listing, scalar_output};
 use crate::knowledge::schema::{Does, Entry, Role};
 use crate::observe::links::follows;
 use crate::observe::observer::{By, Observer};
@@ -77,7 +77,7 @@ pub(crate) fn invoke<'a>(
     if let Some(shape) = listing::shape(&invocation, runner.out.world) {
         invocation.output.shape = shape;
     }
-    if tokens::prints_a_token(&invocation) {
+    if scalar_output::prints_a_token(&invocation) {
         invocation.output.shape = Shape::Token;
     }
     finish(runner.out, invocation)
@@ -182,7 +182,7 @@ fn finish(out: &mut Observer<'_>, invocation: Invocation) -> Stream {
         }
     }
     if program == "printf" {
-        output.text = notes::printed(&invocation.args.operands);
+        output.text = extra_checks::printed(&invocation.args.operands);
         if let (Some("%s\\n"), None) = (invocation.args.operands.first().and_then(Field::known), &output.text) {
             let words = invocation.args.operands.get(1..).unwrap_or_default();
             output.shape = listed(out.world, words, invocation.cwd.as_deref());

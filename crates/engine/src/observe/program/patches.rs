@@ -5,13 +5,13 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::Invocation;
 use super::patch_hunk::applied;
 use super::patch_text::{self, End, FilePatch, Name};
+use crate::observe::file_effect::Touch;
 use crate::observe::observer::Observer;
+use crate::observe::recipes::files;
 use crate::observe::shell::aftermath::store;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
-use crate::observe::through::files;
-use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::{Content, World};
 

@@ -4,7 +4,7 @@ use doorward_code::Language;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
-use super::handed::asks_to_destroy;
+use super::forwarded_args::asks_to_destroy;
 use super::inner::inner_command;
 use super::invoke::invoke;
 use super::tasks::{console, fetched_here};
@@ -13,15 +13,15 @@ use crate::effect::{Effect, Target};
 use crate::observe::code;
 use crate::observe::code::code_beside;
 use crate::observe::observer::{By, Observer};
+use crate::observe::recipes::arrived::{foreign_code, foreign_place, foreign_run, unread_arrivals};
+use crate::observe::recipes::sources::{changed_code, changed_imports, changed_mentions, may_run, sources};
+use crate::observe::recipes::trusted::{look_through, look_through_file};
+use crate::observe::recipes::unread::{names_stores, unread_sources};
+use crate::observe::recipes::{follow, follow_mentioned, follow_task, note_task};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
-use crate::observe::through::arrived::{foreign_code, foreign_place, foreign_run, unread_arrivals};
-use crate::observe::through::sources::{changed_code, changed_imports, changed_mentions, may_run, sources};
-use crate::observe::through::trusted::{look_through, look_through_file};
-use crate::observe::through::unread::{names_stores, unread_sources};
-use crate::observe::through::{follow, follow_mentioned, follow_task, note_task};
 use crate::path;
 use crate::permissions::wildcard;
 use crate::world::{Content, Tracking, World};
@@ -84,7 +84,7 @@ pub(crate) fn recipe(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, s
     if marks.is_empty() {
         runner.out.lower(Degree::Delegated, format!("`{}` runs a recipe of the project", invocation.by.name));
         look_through(runner, invocation, state);
-    } else if let (true, Some(task)) = (deciding.is_empty(), crate::observe::through::task_of(invocation)) {
+    } else if let (true, Some(task)) = (deciding.is_empty(), crate::observe::recipes::task_of(invocation)) {
         // It asks anyway; what it would do may be worse than that.
         follow_task(runner, task, invocation, state);
     }

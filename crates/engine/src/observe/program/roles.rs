@@ -17,6 +17,7 @@ use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
 use crate::observe::code::code;
 use crate::observe::connect::Exchange;
+use crate::observe::file_effect::Touch;
 use crate::observe::observer::Observer;
 use crate::observe::shell::aftermath::store;
 use crate::observe::shell::code::runs_data;
@@ -26,7 +27,6 @@ use crate::observe::shell::run::Runner;
 use crate::observe::shell::simple::file_stream;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
-use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::{Kind, Tracking};
 

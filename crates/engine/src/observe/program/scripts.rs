@@ -10,11 +10,11 @@ use crate::knowledge::schema::Role;
 use crate::observe::carried::{carried_file, note_carried_run};
 use crate::observe::code;
 use crate::observe::observer::By;
+use crate::observe::recipes::sources::changed_imports;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
-use crate::observe::through::sources::changed_imports;
 use crate::path;
 use crate::world::{Kind, Tracking, World};
 
@@ -93,7 +93,7 @@ fn run_script(
     }
     let real = loaded_as(runner.out.world, resolved.real, role, state);
     if crate::place::classify(&real, runner.out.world).sensitivity > doorward_vocabulary::Sensitivity::None {
-        runner.out.touch_path(crate::observe::touch::Touch::Read, &real, &by, Marks::default());
+        runner.out.touch_path(crate::observe::file_effect::Touch::Read, &real, &by, Marks::default());
     }
     let inside = runner.out.world.project().is_some_and(|project| path::under(&real, project));
     let runs_project = invocation.does.iter().any(|does| does.operation == Operation::Execute);

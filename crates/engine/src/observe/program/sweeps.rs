@@ -7,12 +7,12 @@ use super::args::Args;
 use super::grammar::find_listed::{note_cut_searches, read_carried_links, told_by_searches};
 use crate::knowledge::schema::Role;
 use crate::observe::expanded::expanded_names;
+use crate::observe::file_effect::Touch;
+use crate::observe::globs::matches_any;
 use crate::observe::observer::Observer;
 use crate::observe::required::Required;
 use crate::observe::shell::field::Field;
 use crate::observe::stream::Shape;
-use crate::observe::touch::Touch;
-use crate::observe::wild::matches_any;
 use crate::path;
 use crate::world::{Content, Tracking, World};
 

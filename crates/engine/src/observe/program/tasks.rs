@@ -11,12 +11,12 @@ use super::invoke::invoke;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Does;
 use crate::observe::code;
+use crate::observe::file_effect::Touch;
 use crate::observe::observer::{By, Observer};
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
-use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::{Content, Kind};
 

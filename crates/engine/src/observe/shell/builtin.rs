@@ -18,7 +18,7 @@ use crate::knowledge::schema::Role;
 use crate::observe::observer::{By, Observer};
 use crate::observe::program::args::Args;
 use crate::observe::program::environments::activated;
-use crate::observe::program::notes::lists_environment;
+use crate::observe::program::extra_checks::lists_environment;
 use crate::observe::program::scripts::script_file;
 use crate::observe::program::{Invocation, run};
 use crate::observe::stream::{Origin, Stream};

@@ -50,9 +50,9 @@ pub(crate) fn is_plain_inside(field: &Field, cwd: Option<&str>, world: &dyn Worl
             let directory = crate::path::lexical(&crate::path::join(cwd, directory));
             is_ours(Some(cwd), world)
                 && begins_inside(field, cwd, world)
-                && !crate::observe::wild::is_sensitive(&field.text, cwd, world)
-                && !crate::observe::wild::is_sensitive(name, &directory, world)
-                && !(field.glob && crate::observe::wild::lists_sensitive(name, &directory, world))
+                && !crate::observe::globs::is_sensitive(&field.text, cwd, world)
+                && !crate::observe::globs::is_sensitive(name, &directory, world)
+                && !(field.glob && crate::observe::globs::lists_sensitive(name, &directory, world))
         })
 }
 

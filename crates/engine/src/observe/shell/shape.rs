@@ -3,8 +3,8 @@
 use doorward_vocabulary::Sensitivity;
 
 use super::field::{Field, UNKNOWN};
+use crate::observe::globs;
 use crate::observe::stream::Shape;
-use crate::observe::wild;
 use crate::path::{join, lexical, under};
 use crate::place;
 use crate::world::World;
@@ -81,8 +81,8 @@ fn names_a_secret(field: &Field, behind: &str, cwd: Option<&str>, world: &dyn Wo
         && behind.starts_with('/')
         && place::classify(&behind.replace(UNKNOWN, "x"), world).sensitivity > Sensitivity::None;
     is_absolute_secret
-        || wild::is_sensitive(&pattern, directory, world)
-        || (!in_commit.is_empty() && wild::is_sensitive(in_commit, directory, world))
+        || globs::is_sensitive(&pattern, directory, world)
+        || (!in_commit.is_empty() && globs::is_sensitive(in_commit, directory, world))
 }
 
 /// The text leads into the project or to scratch, where any name may stand for any other.

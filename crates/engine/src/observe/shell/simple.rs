@@ -14,10 +14,10 @@ use super::run::Runner;
 use super::shape::of_lines;
 use super::state::{State, WrittenFile};
 use super::zsh::note_table;
+use crate::observe::file_effect::Touch;
 use crate::observe::observer::{By, Line, Observer};
 use crate::observe::program::run;
 use crate::observe::stream::{FileText, Origin, Stream, TEXT_LIMIT};
-use crate::observe::touch::Touch;
 use crate::world::World;
 
 /// What redirects do to the streams of a command.
@@ -268,7 +268,7 @@ pub(crate) fn file_stream(world: &dyn World, path: Option<&str>, sensitive: bool
                 let look = world.look(path);
                 look.created_this_session || look.changed_since_trust
             });
-            let text = of_session.and_then(|path| crate::observe::through::files::text(path, world, state));
+            let text = of_session.and_then(|path| crate::observe::recipes::files::text(path, world, state));
             let files = path.map(|path| [FileText { path: path.to_owned(), written: None }].into());
             Stream { text, files, ..Stream::unknown(secret) }
         }

@@ -2,7 +2,7 @@
 
 use doorward_shell::{Dialect, parse};
 
-use crate::described::{DescribedWorld, Description};
+use crate::described_world::{DescribedWorld, Description};
 use crate::effect::Effect;
 use crate::knowledge::file::File;
 use crate::knowledge::packed::Packed;

@@ -3,8 +3,8 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
+use crate::observe::file_effect::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::touch::Touch;
 
 /// Operands that only say how to copy.
 const PLAIN: &[&str] = &[

@@ -293,7 +293,7 @@ fn git_config_change(out: &mut Observer<'_>, sub: &str, invocation: &mut Invocat
         out.lower(Degree::Unknown, "a git setting that is not known");
     }
     if let Some(file) = invocation.args.value("-f").or(invocation.args.value("--file")).cloned() {
-        writes(out, crate::observe::touch::Touch::Edit, &file, invocation, state);
+        writes(out, crate::observe::file_effect::Touch::Edit, &file, invocation, state);
     }
 }
 

@@ -261,7 +261,7 @@ fn is_revision(field: &Field, git: Option<&Git>, invocation: &Invocation, world:
         && !has_extension
         && !text.contains("..")
         && !text.contains("/.")
-        && !crate::observe::wild::may_find_sensitive(text)
+        && !crate::observe::globs::may_find_sensitive(text)
         && (invocation.args.has("--verify") || is_named_so(text, git) || !may_lie_there(text, invocation, world))
 }
 

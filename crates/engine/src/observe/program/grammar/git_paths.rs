@@ -7,12 +7,12 @@ use super::git_removals::{git_removals, put_back};
 use super::git_writes::Written;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
+use crate::observe::file_effect::Touch;
 use crate::observe::observer::Observer;
 use crate::observe::program::roles::reads;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;
-use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::{Git, Kind, Tracking, World};
 

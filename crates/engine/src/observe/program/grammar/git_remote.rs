@@ -5,6 +5,7 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::connect::Exchange;
+use crate::observe::file_effect::Touch;
 use crate::observe::observer::Observer;
 use crate::observe::program::recipe::is_changed;
 use crate::observe::program::roles::{reads, writes};
@@ -13,7 +14,6 @@ use crate::observe::shell::aftermath::store;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
-use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::Git;
 

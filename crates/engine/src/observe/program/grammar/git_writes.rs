@@ -8,12 +8,12 @@ use doorward_vocabulary::{Degree, Mark, Marks};
 use super::super::Invocation;
 use super::git_sources::{Wanted, wanted};
 use crate::incoming::{Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
+use crate::observe::file_effect::Touch;
 use crate::observe::observer::Observer;
 use crate::observe::shell::aftermath::store;
 use crate::observe::shell::git_steps::Named;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
-use crate::observe::touch::Touch;
 use crate::world::{Git, Kind, Tracking};
 use crate::{path, place};
 

@@ -7,6 +7,7 @@ use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::code::code;
 use crate::observe::code::imports::{changed_package, hidden_modules, python_files, source_root};
+use crate::observe::file_effect::Touch;
 use crate::observe::observer::{By, Observer};
 use crate::observe::program::findings::on_resource;
 use crate::observe::program::invoke::invoke;
@@ -18,7 +19,6 @@ use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
-use crate::observe::touch::Touch;
 use crate::path;
 use crate::world::Kind;
 

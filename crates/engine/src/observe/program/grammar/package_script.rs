@@ -9,11 +9,11 @@ use crate::observe::program::inner::inner_command;
 use crate::observe::program::invoke::invoke;
 use crate::observe::program::roles::flag_values;
 use crate::observe::program::tasks::destroys_database;
+use crate::observe::recipes::is_written_down;
 use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;
-use crate::observe::through::is_written_down;
 use crate::path;
 use crate::world::{Kind, World};
 

@@ -8,9 +8,9 @@ use crate::effect::Target;
 use crate::knowledge::schema::Role;
 use crate::observe::caused::Caused;
 use crate::observe::content;
+use crate::observe::file_effect::Touch;
 use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
-use crate::observe::touch::Touch;
 use crate::world::{Kind, Tracking, World};
 
 pub(super) fn sed(invocation: &mut Invocation) -> Findings {

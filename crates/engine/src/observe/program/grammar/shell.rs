@@ -48,7 +48,7 @@ pub(super) fn shell_program(runner: &mut Runner<'_, '_>, invocation: &mut Invoca
         // Commands are read and not run; an interactive shell would run them, but that takes another flag.
         Some(_) if only_checks && (takes_text || invocation.args.has("-s")) => {}
         Some(file) if only_checks => {
-            reads(runner.out, crate::observe::touch::Touch::Read, file, invocation, state);
+            reads(runner.out, crate::observe::file_effect::Touch::Read, file, invocation, state);
         }
         None if only_checks => {}
         Some(text) if takes_text => {

@@ -5,10 +5,10 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 use super::super::Invocation;
 use super::sql_text::{Sql, weigh};
 use crate::knowledge::schema::{Does, Role};
+use crate::observe::file_effect::Touch;
 use crate::observe::program::findings::Findings;
 use crate::observe::shell::field::Field;
 use crate::observe::stream::Stream;
-use crate::observe::touch::Touch;
 
 pub(super) fn sql_client(invocation: &mut Invocation) -> Findings {
     let mut texts = code(invocation);

@@ -2,8 +2,8 @@
 
 use doorward_vocabulary::{Mark, Operation, Scope, Sensitivity};
 
-use super::touch::Touch;
-use super::wild::holds_secrets;
+use super::file_effect::Touch;
+use super::globs::holds_secrets;
 use crate::effect::Effect;
 use crate::world::{Kind, Tracking, World};
 use crate::{path, place};

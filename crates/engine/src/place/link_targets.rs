@@ -2,9 +2,9 @@
 
 use doorward_vocabulary::Scope;
 
-use super::below::{ANYWHERE, DEPTH};
 use super::class::{CREDENTIAL, Class, LOOKED_UP};
 use super::fold::fold;
+use super::under_home::{ANYWHERE, DEPTH};
 use crate::path::{parent, under};
 use crate::world::World;
 

@@ -15,7 +15,7 @@ use crate::observe::absent::is_own_ground;
 use crate::observe::dependents::note_dependents;
 use crate::observe::expanded::touch_ruled;
 use crate::observe::links::{is_name_of_secret, leads_through_link};
-use crate::observe::standing::{mark_standing, note_tree};
+use crate::observe::location_marks::{mark_standing, note_tree};
 use crate::observe::tracked::{count_matched, few_tracked, note_tracked};
 use crate::observe::{absent, tracked};
 use crate::path::{self, Follow};
@@ -247,7 +247,7 @@ impl Observer<'_> {
         }
         let base = led.real.as_str();
         let mut marks = Marks::default().with(Mark::CountUnknown).with(Mark::Wildcard);
-        if super::wild::is_narrow(pattern) {
+        if super::globs::is_narrow(pattern) {
             marks.add(Mark::Narrowed);
         }
         let resolved = path::lexical(base);
@@ -263,11 +263,11 @@ impl Observer<'_> {
         let inside = self.world.project().is_some_and(|project| path::under(&resolved, project));
         // A name that is only listed gives nothing away.
         let sensitive = touch != Touch::List
-            && (super::wild::may_match_sensitive(pattern, &resolved, self.world)
-                || super::wild::lists_sensitive(pattern, &resolved, self.world));
+            && (super::globs::may_match_sensitive(pattern, &resolved, self.world)
+                || super::globs::lists_sensitive(pattern, &resolved, self.world));
         let everything = pattern.chars().all(|character| matches!(character, '*' | '?'));
         let sensitive =
-            sensitive || (touch != Touch::List && everything && super::wild::holds_secrets(&resolved, self.world));
+            sensitive || (touch != Touch::List && everything && super::globs::holds_secrets(&resolved, self.world));
         if sensitive || (!inside && is_wide(&resolved, self.world.home())) {
             self.lower(Degree::Opaque, format!("the wildcard `{pattern}` may match something sensitive"));
         }
@@ -275,7 +275,7 @@ impl Observer<'_> {
             marks.add(Mark::Recursive);
         }
         // Outside of the project a directory further down may be one that holds secrets.
-        let deep = !inside && touch == Touch::Read && pattern.contains("**") && !super::wild::is_source(pattern);
+        let deep = !inside && touch == Touch::Read && pattern.contains("**") && !super::globs::is_source(pattern);
         let over = if deep { Touch::ReadTree } else { touch.of_tree() };
         let ((mut touched, loss), mut caused) = self.collect(|out| {
             let touched = out.touch_inside(over, base, by, marks);
@@ -309,13 +309,13 @@ impl Observer<'_> {
     /// The few files that a deletion would hit, if that is certain: one narrow pattern in a directory that can be listed, and
     /// nothing before it in the call that could have put more there.
     fn matched(&self, touch: Touch, directory: &str, pattern: &str) -> Option<Vec<String>> {
-        let is_plain = touch == Touch::Delete && super::wild::is_narrow(pattern) && !pattern.contains(['{', '!', '^']);
+        let is_plain = touch == Touch::Delete && super::globs::is_narrow(pattern) && !pattern.contains(['{', '!', '^']);
         let is_first = self.effects().iter().all(|effect| effect.operation == Operation::Read);
         let is_edit = touch == Touch::Edit;
         let last = pattern.rsplit('/').next().unwrap_or_default();
-        let is_tree = touch == Touch::DeleteTree && super::wild::is_narrow(last);
+        let is_tree = touch == Touch::DeleteTree && super::globs::is_narrow(last);
         let is_deep = touch == Touch::Delete
-            && (last != pattern && super::wild::is_narrow(last) || is_all_clean(self.world, directory, pattern));
+            && (last != pattern && super::globs::is_narrow(last) || is_all_clean(self.world, directory, pattern));
         if (is_edit || is_tree || is_deep) && is_own_ground(self.world, directory) && self.is_still() {
             let is_file = |hit: &String| match self.world.look(hit).kind {
                 Kind::File => true,
@@ -329,7 +329,7 @@ impl Observer<'_> {
             return None;
         }
         // Hidden names count as well: the shell may be set to match them.
-        let hits = |name: &String| super::wild::matches(pattern, name.trim_start_matches('.'));
+        let hits = |name: &String| super::globs::matches(pattern, name.trim_start_matches('.'));
         let names: Vec<String> = self.world.entries(directory)?.into_iter().filter(hits).collect();
         let files: Vec<String> = names.iter().map(|name| path::join(directory, name)).collect();
         let all_files = files.iter().all(|file| matches!(self.world.look(file).kind, Kind::File | Kind::Link));

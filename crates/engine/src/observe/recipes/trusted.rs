@@ -11,10 +11,10 @@ use crate::knowledge::rule::Rule;
 use crate::observe::observer::{By, Findings};
 use crate::observe::program::Invocation;
 use crate::observe::program::recipe::{How, file_text};
+use crate::observe::recipes;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
-use crate::observe::through;
 use crate::path;
 use crate::rules::holds_for_effect;
 use crate::world::Content;
@@ -68,7 +68,7 @@ fn follow_script(runner: &mut Runner<'_, '_>, script: &str, invocation: &Invocat
     };
     state.cwd = Some(cwd.as_str().into());
     for step in steps.unwrap_or_default() {
-        through::step(runner, &step, invocation, state);
+        recipes::step(runner, &step, invocation, state);
     }
 }
 

@@ -5,8 +5,8 @@ use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
 use crate::key::StateKey;
+use crate::mac_json::{seal, unseal};
 use crate::private::{self, Existing, FileError, Promise};
-use crate::seal::{seal, unseal};
 
 /// A directory of such files. A file cannot stand in for one of another name.
 #[derive(Debug)]

@@ -223,7 +223,7 @@ pub(super) fn usual(runner: &mut Runner<'_, '_>, used: &Use, code: &mut Code<'_>
     let plain = !used.spread && used.named.iter().all(|(name, _)| allowed.contains(&name.as_str()));
     match literal.filter(|_| plain) {
         Some(words) if used.name == ".install" => {
-            if !words.iter().all(|word| crate::observe::through::usual_package(word)) && words.join(" ") != "-e ." {
+            if !words.iter().all(|word| crate::observe::recipes::usual_package(word)) && words.join(" ") != "-e ." {
                 not_known(runner.out, used, code);
             }
         }
