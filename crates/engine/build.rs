@@ -1,53 +1,30 @@
 //! Packs rules and program files into one blob; a mistake in a file stops the build with its file and line.
 
-#![allow(unreachable_pub, reason = "what the build includes is public in the library")]
-
-#[path = "src/knowledge"]
-#[allow(dead_code, reason = "the build needs the readers only")]
-mod knowledge {
-    pub mod file;
-    pub mod notation;
-    pub mod pack;
-    pub mod program;
-    pub mod rule;
-    pub mod schema;
-    pub mod tool;
-}
-
-#[path = "src/layer2"]
-#[allow(dead_code, reason = "the build needs the names and the reader only")]
-mod layer2 {
-    pub mod feature;
-    pub mod table;
-}
-
 use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use doorward_vocabulary::{Operation, Verdict};
-use knowledge::file::{Complaint, File};
-use knowledge::{pack, program, rule, tool};
+use doorward_knowledge::program::ProgramFile;
+use doorward_knowledge::scorer_table::Table;
+use doorward_knowledge::{features, pack, sources};
+use doorward_vocabulary::Operation;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for folder in ["programs", "rules", "tools", "model/scorer.tsv", "thresholds.toml"] {
-        println!("cargo:rerun-if-changed={folder}");
+    for folder in ["programs", "rules", "tools"] {
+        println!("cargo:rerun-if-changed={}", Path::new(sources::FOLDER).join(folder).display());
     }
-    let mut complaints = Vec::new();
-    let programs = programs(&mut complaints)?;
-    let rules = rules(&mut complaints)?;
-    let tools = tools(&mut complaints)?;
-    if !complaints.is_empty() {
-        let all: Vec<String> = complaints.iter().map(ToString::to_string).collect();
-        return Err(all.join("\n").into());
+    for file in ["model/scorer.tsv", "thresholds.toml"] {
+        println!("cargo:rerun-if-changed={file}");
     }
-    let mut entries: Vec<_> = programs.iter().flat_map(program::ProgramFile::keyed).collect();
+    let known = sources::read()?;
+    let mut entries: Vec<_> = known.programs.iter().map(|(_, file)| file).flat_map(ProgramFile::keyed).collect();
     entries.sort_by(|a, b| a.0.cmp(&b.0));
     if let Some(pair) = entries.windows(2).find(|pair| matches!(pair, [a, b] if a.0 == b.0)) {
         return Err(format!("two program files know `{}`", pair.first().map_or("", |(key, _)| key)).into());
     }
+    let rules: Vec<_> = known.rules.into_iter().map(|file| file.rule).collect();
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    let packed = pack::pack(&entries, &rules, &tools);
+    let packed = pack::pack(&entries, &rules, &known.tools);
     let (scorer, thresholds) = (scorer()?, thresholds()?);
     let name = fingerprint([packed.as_slice(), scorer.as_bytes(), thresholds.as_bytes()]);
     let thresholds = format!(
@@ -67,8 +44,8 @@ fn fingerprint<'b>(parts: impl IntoIterator<Item = &'b [u8]>) -> u64 {
 
 /// The model as tables that are there when the program starts.
 fn scorer() -> Result<String, Box<dyn Error>> {
-    let names = layer2::feature::names();
-    let table = layer2::table::Table::parse(&std::fs::read_to_string("model/scorer.tsv")?, &names)
+    let names = features::names();
+    let table = Table::parse(&std::fs::read_to_string("model/scorer.tsv")?, &names)
         .map_err(|problem| format!("model/scorer.tsv: {problem}"))?;
     let mut text = String::new();
     for (name, heads) in [("BASE", table.base), ("SLOPE", table.slope), ("OFFSET", table.offset)] {
@@ -119,56 +96,4 @@ fn thresholds() -> Result<String, Box<dyn Error>> {
         read.bulk_bytes,
         read.read_bytes
     ))
-}
-
-fn toml_files(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "toml") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
-}
-
-fn programs(complaints: &mut Vec<Complaint>) -> Result<Vec<program::ProgramFile>, Box<dyn Error>> {
-    let mut programs = Vec::new();
-    for path in toml_files(Path::new("programs"))? {
-        let text = std::fs::read_to_string(&path)?;
-        match program::read(File { name: &path.to_string_lossy(), text: &text }) {
-            Ok(file) => programs.push(file),
-            Err(complaint) => complaints.push(complaint),
-        }
-    }
-    Ok(programs)
-}
-
-fn tools(complaints: &mut Vec<Complaint>) -> Result<Vec<tool::ToolEntry>, Box<dyn Error>> {
-    let mut tools = Vec::new();
-    for path in toml_files(Path::new("tools"))? {
-        let text = std::fs::read_to_string(&path)?;
-        match tool::read(File { name: &path.to_string_lossy(), text: &text }) {
-            Ok(entries) => tools.extend(entries),
-            Err(complaint) => complaints.push(complaint),
-        }
-    }
-    Ok(tools)
-}
-
-fn rules(complaints: &mut Vec<Complaint>) -> Result<Vec<rule::Rule>, Box<dyn Error>> {
-    let mut rules = Vec::new();
-    for (folder, verdict) in [("allow", Verdict::AutoApprove), ("confirm", Verdict::Confirm), ("block", Verdict::Block)]
-    {
-        for path in toml_files(&Path::new("rules").join(folder))? {
-            let text = std::fs::read_to_string(&path)?;
-            let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            match rule::read(File { name: &path.to_string_lossy(), text: &text }, &id, verdict) {
-                Ok(file) => rules.push(file.rule),
-                Err(complaint) => complaints.push(complaint),
-            }
-        }
-    }
-    Ok(rules)
 }

@@ -4,10 +4,10 @@ use doorward_vocabulary::{Clearance, Marks, Verdict};
 
 use crate::facts::Facts;
 use crate::knowledge::rule::{Rule, Stage};
-use crate::layer2::feature::SETTLING;
 use crate::matrix::{self, Floor};
 use crate::policy::Policy;
 use crate::rules;
+use doorward_knowledge::features::SETTLING;
 
 /// How much goes with a retired rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope, Verdict};
 
-use super::feature::{Features, SETTLING};
 use crate::effect::Effect;
 use crate::facts::Facts;
 use crate::retired::{Gone, Waived};
 use crate::taint;
+use doorward_knowledge::features::{Features, SETTLING};
 
 /// Marks that only say how much is lost.
 const LOSING: &[Mark] = &[

@@ -1,10 +1,8 @@
 //! Layer 2 scores what layer 1 leaves open: a scorecard trained on labelled calls, whose weights a person can read.
 
 mod extract;
-pub mod feature;
 mod history;
 mod scorer;
-pub mod table;
 
 use doorward_vocabulary::{Clearance, Reversibility, Source, Verdict};
 
@@ -12,6 +10,7 @@ use crate::facts::Facts;
 use crate::policy::Policy;
 use crate::retired::{Extent, Waived};
 use crate::verdict::{Classes, Confidence, Opinion};
+pub use doorward_knowledge::{features as feature, scorer_table as table};
 pub use extract::features;
 pub use scorer::{Numbers, Score, Scorer, Weight, chance, odds, probability, weights};
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use doorward_vocabulary::{Operation, Reversibility, Verdict};
 
 use super::extract;
-use super::feature::{self, Features, Named};
-use super::table::{Heads, ONE, Table};
 use crate::effect::Effect;
 use crate::facts::Facts;
 use crate::retired::Waived;
 use crate::verdict::OTHERS_ASK;
+use doorward_knowledge::features::{self, Features, Named};
+use doorward_knowledge::scorer_table::{Heads, ONE, Table};
 
 mod built_in {
     //! Written by the build from `model/scorer.tsv`.
@@ -104,7 +104,7 @@ impl Scorer {
 
     /// Reads a model file of the user's own.
     pub fn parse(text: &str) -> Result<Scorer, String> {
-        let names = feature::names();
+        let names = features::names();
         let table = Table::parse(text, &names)?;
         match table.wrong_way(&names) {
             Some(name) if name.starts_with("overridden") => Err(format!("it lets `{name}` raise a risk")),
@@ -187,7 +187,7 @@ impl<'a> Numbers<'a> {
             row("calibration", "slope", self.slope, either),
             row("calibration", "offset", self.offset, either),
         ];
-        let all = feature::all().zip(feature::names()).zip(self.weights);
+        let all = features::all().zip(features::names()).zip(self.weights);
         list.extend(all.map(|((named, name), heads)| {
             let value = name.strip_prefix(named.group).unwrap_or(&name).trim_start().to_owned();
             row(named.group, &value, *heads, (named.is_risk, named.is_calm))
@@ -200,7 +200,7 @@ impl<'a> Numbers<'a> {
         let effect = facts.effects.get(score.effect);
         let mut list: Vec<(Named, i64)> = Vec::new();
         for number in score.features.iter() {
-            let (Some(named), Some(weight)) = (feature::named(number), self.weights.get(number)) else { continue };
+            let (Some(named), Some(weight)) = (features::named(number), self.weights.get(number)) else { continue };
             let added = i64::from(weight[0]);
             let is_same = |known: &Named| known.group == named.group && !matches!(named.group, "mark" | "flow");
             match list.iter_mut().find(|(known, _)| is_same(known)) {

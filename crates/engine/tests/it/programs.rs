@@ -9,7 +9,7 @@ use doorward_engine::knowledge::schema::{Flag, Role, Style, Takes};
 use doorward_engine::{Degree, Operation, ToolCall, example, observe};
 
 fn files() -> Vec<(String, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    let folder = Path::new(doorward_knowledge::sources::FOLDER).join("programs");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
     let is_toml = |path: &&std::path::PathBuf| path.extension().is_some_and(|extension| extension == "toml");

@@ -12,7 +12,7 @@ fn files() -> Vec<(String, RuleFile)> {
     let mut files = Vec::new();
     for (folder, verdict) in [("allow", Verdict::AutoApprove), ("confirm", Verdict::Confirm), ("block", Verdict::Block)]
     {
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("rules").join(folder);
+        let directory = Path::new(doorward_knowledge::sources::FOLDER).join("rules").join(folder);
         for entry in std::fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
             let text = std::fs::read_to_string(&path).unwrap();

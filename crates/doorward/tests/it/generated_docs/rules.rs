@@ -12,7 +12,7 @@ use super::table;
 pub(super) fn rules() -> String {
     let policy = Policy::built_in();
     let mut text = format!(
-        "# Rules of layer 1\n\n{} rules. Each is one file under `crates/engine/rules/`; `doorward rules ID` shows one. A rule fires if \
+        "# Rules of layer 1\n\n{} rules. Each is one file under `crates/knowledge/rules/`; `doorward rules ID` shows one. A rule fires if \
          all of its conditions hold for one effect of the call; words in one condition are alternatives. The strictest opinion wins.\n",
         policy.rules.len()
     );
@@ -110,7 +110,7 @@ pub(super) fn programs() -> String {
         .collect();
     format!(
         "# Programs\n\n{} names of programs with {subcommands} subcommands are described, flag by flag, in \
-         `crates/engine/programs/`. doorward asks about programs, subcommands and flags that are not described (*unknown*).\n\n{}",
+         `crates/knowledge/programs/`. doorward asks about programs, subcommands and flags that are not described (*unknown*).\n\n{}",
         programs.len(),
         table(&["program", "what it does", "subcommands"], &rows)
     )

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use doorward_vocabulary::words;
 
-use super::file::{Complaint, File};
+use crate::file::{Complaint, File};
 
 words! {
     /// The inherent risk of a tool, before its input is looked at.

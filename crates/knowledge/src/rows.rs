@@ -1,7 +1,7 @@
 //! Finds one flag or name among those that were left in the pack.
 
-use super::packed::{Reader, flag};
-use super::schema::{Flag, Named, Rows, Text};
+use crate::packed::{Reader, flag};
+use crate::schema::{Flag, Named, Rows, Text};
 
 impl Rows {
     fn record(self, index: usize) -> Option<Reader> {

@@ -8,8 +8,8 @@ use doorward_vocabulary::{
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::file::{Complaint, File};
-use super::notation;
+use crate::file::{Complaint, File};
+use crate::notation;
 
 words! {
     /// How far a rule has come.

@@ -1,6 +1,6 @@
 //! The numbers of a scorer: weights of all features for both heads, and how sums become probabilities.
 
-use super::feature;
+use crate::features;
 
 /// A log-odds of one is so much.
 pub const ONE: i64 = 1000;
@@ -70,7 +70,7 @@ impl Table {
     /// A feature whose weight points the wrong way: a risk that lowers a score, or a person's yes that raises one.
     pub fn wrong_way<'n>(&self, names: &'n [String]) -> Option<&'n str> {
         let is_wrong = |(number, heads): &(usize, &Heads)| {
-            feature::named(*number).is_none_or(|named| {
+            features::named(*number).is_none_or(|named| {
                 heads.iter().any(|weight| (named.is_risk && *weight < 0) || (named.is_calm && *weight > 0))
             })
         };

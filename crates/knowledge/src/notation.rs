@@ -2,7 +2,7 @@
 
 use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope, Sensitivity};
 
-use super::schema::{Changes, Condition, Count, Does, Operand, Role, Takes, Text};
+use crate::schema::{Changes, Condition, Count, Does, Operand, Role, Takes, Text};
 
 /// Reads the right-hand side of a flag: `write`, `?data`, `+force`, `code-sh +remote`, `data dry-run for client`.
 pub fn flag(text: &str) -> Result<(Takes, Vec<Role>, Changes), String> {

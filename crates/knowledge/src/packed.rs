@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use doorward_vocabulary::{Clearance, Marks, Operation, Reach, Reversibility, Scope, Sensitivity, Verdict};
 
-use super::rule::{Mask, Rule, Stage, When};
-use super::schema::{
+use crate::rule::{Mask, Rule, Stage, When};
+use crate::schema::{
     Changes, Condition, Count, Does, Entry, Flag, Grammar, Named, Operand, Role, Rows, Style, Takes, Text,
 };
-use super::tool::{Risk, ToolEntry};
+use crate::tool::{Risk, ToolEntry};
 
 /// Seven counts stand before everything else.
 const HEADER: usize = 28;
@@ -34,13 +34,13 @@ pub struct Packed {
 
 /// Reads on from a place in the bytes. Every method yields `None` past the end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reader {
-    pub(super) bytes: &'static [u8],
-    pub(super) at: usize,
+pub(crate) struct Reader {
+    pub(crate) bytes: &'static [u8],
+    pub(crate) at: usize,
 }
 
 impl Reader {
-    pub(super) fn take(&mut self, length: usize) -> Option<&'static [u8]> {
+    pub(crate) fn take(&mut self, length: usize) -> Option<&'static [u8]> {
         let end = self.at.checked_add(length)?;
         let taken = self.bytes.get(self.at..end)?;
         self.at = end;
@@ -55,11 +55,11 @@ impl Reader {
         Some(self.byte()? != 0)
     }
 
-    pub(super) fn short(&mut self) -> Option<usize> {
+    pub(crate) fn short(&mut self) -> Option<usize> {
         Some(usize::from(u16::from_le_bytes(self.take(2)?.try_into().ok()?)))
     }
 
-    pub(super) fn number(&mut self) -> Option<u32> {
+    pub(crate) fn number(&mut self) -> Option<u32> {
         Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
     }
 
@@ -72,7 +72,7 @@ impl Reader {
         std::str::from_utf8(self.take(length)?).ok()
     }
 
-    pub(super) fn string(&mut self) -> Option<Text> {
+    pub(crate) fn string(&mut self) -> Option<Text> {
         self.text().map(Cow::Borrowed)
     }
 
@@ -240,7 +240,7 @@ fn entry(key: Text, reader: &mut Reader, pool: usize) -> Option<Entry> {
     })
 }
 
-pub(super) fn flag(reader: &mut Reader) -> Option<Flag> {
+pub(crate) fn flag(reader: &mut Reader) -> Option<Flag> {
     Some(Flag {
         name: reader.string()?,
         takes: match reader.byte()? {

@@ -3,9 +3,9 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::file::{Complaint, File};
-use super::notation;
-use super::schema::{Changes, Entry, Flag, Grammar, Named, Role, Style, Takes, Text};
+use crate::file::{Complaint, File};
+use crate::notation;
+use crate::schema::{Changes, Entry, Flag, Grammar, Named, Role, Style, Takes, Text};
 
 /// A program file: its names, its entries (the program first) and its examples.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 
 use doorward_vocabulary::Marks;
 
-use super::rule::{Mask, Rule, When};
-use super::schema::{Changes, Condition, Count, Does, Entry, Flag, Named, Operand, Takes};
-use super::tool::ToolEntry;
+use crate::rule::{Mask, Rule, When};
+use crate::schema::{Changes, Condition, Count, Does, Entry, Flag, Named, Operand, Takes};
+use crate::tool::ToolEntry;
 
 /// Bytes under construction.
 #[derive(Debug, Default)]

@@ -1,14 +1,6 @@
-//! What doorward knows about programs and which rules it has: data files, packed at build time, read in place.
+//! What doorward knows about programs and which rules it has: packed at build time, read in place.
 
-pub mod file;
-pub mod notation;
-pub mod pack;
-pub mod packed;
-pub mod program;
-mod rows;
-pub mod rule;
-pub mod schema;
-pub mod tool;
+pub use doorward_knowledge::{file, pack, packed, program, rule, schema, tool};
 
 use packed::Packed;
 

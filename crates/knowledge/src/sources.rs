@@ -1,0 +1,75 @@
+//! The files of this folder, read from disk.
+//!
+//! The engine's build script packs them, and tests look at every one. The program itself never reads them.
+#![expect(clippy::disallowed_methods, reason = "the build script has a disk")]
+
+use std::path::{Path, PathBuf};
+
+use doorward_vocabulary::Verdict;
+
+use crate::file::{Complaint, File};
+use crate::program::{self, ProgramFile};
+use crate::rule::{self, RuleFile};
+use crate::tool::{self, ToolEntry};
+
+/// Where the files are.
+pub const FOLDER: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Everything a build packs.
+#[derive(Debug)]
+pub struct Sources {
+    /// By the name of their file.
+    pub programs: Vec<(String, ProgramFile)>,
+    pub rules: Vec<RuleFile>,
+    pub tools: Vec<ToolEntry>,
+}
+
+/// Reads all files, or says what is wrong with each.
+pub fn read() -> Result<Sources, String> {
+    let mut complaints = Vec::new();
+    let programs =
+        all("programs", &mut complaints, |file, _| program::read(file).map(|program| (file.name.to_owned(), program)))?;
+    let tools = all("tools", &mut complaints, |file, _| tool::read(file))?;
+    let mut rules = Vec::new();
+    for (folder, verdict) in
+        [("rules/allow", Verdict::AutoApprove), ("rules/confirm", Verdict::Confirm), ("rules/block", Verdict::Block)]
+    {
+        rules.extend(all(folder, &mut complaints, |file, id| rule::read(file, id, verdict))?);
+    }
+    if complaints.is_empty() {
+        Ok(Sources { programs, rules, tools: tools.into_iter().flatten().collect() })
+    } else {
+        Err(complaints.iter().map(Complaint::to_string).collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// Reads the TOML files of a folder, in the order of their names.
+fn all<T>(
+    folder: &str,
+    complaints: &mut Vec<Complaint>,
+    read: impl Fn(File<'_>, &str) -> Result<T, Complaint>,
+) -> Result<Vec<T>, String> {
+    let mut found = Vec::new();
+    for path in toml_files(&Path::new(FOLDER).join(folder))? {
+        let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        match read(File { name: &format!("{folder}/{stem}.toml"), text: &text }, &stem) {
+            Ok(one) => found.push(one),
+            Err(complaint) => complaints.push(complaint),
+        }
+    }
+    Ok(found)
+}
+
+fn toml_files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let unread = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(unread)? {
+        let path = entry.map_err(unread)?.path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
