@@ -3,8 +3,10 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::family::Family;
 use crate::file::{Complaint, File};
 use crate::notation;
+use crate::packed::Packed;
 use crate::schema::{Changes, Entry, Flag, Grammar, Named, Role, Style, Takes, Text};
 
 /// A program file: its names, its entries (the program first) and its examples.
@@ -13,9 +15,24 @@ pub struct ProgramFile {
     pub names: Vec<String>,
     pub entries: Vec<Entry>,
     pub examples: Vec<Example>,
+    /// What it was compared with: `man 1 sort, coreutils 9.4`.
+    pub checked: Option<String>,
+    pub family: Option<Family>,
 }
 
 impl ProgramFile {
+    /// Aliases that no example uses. GNU tools with a `g` before their name are exempt: they are the same binary.
+    pub fn unproven_aliases(&self) -> impl Iterator<Item = &str> {
+        let is_twin =
+            |alias: &str| alias.strip_prefix('g').is_some_and(|rest| self.names.iter().any(|name| name == rest));
+        let is_used = |alias: &str| {
+            self.examples
+                .iter()
+                .any(|example| example.call.split([' ', ';', '|', '&', '/', '(']).any(|word| word == alias))
+        };
+        self.names.iter().skip(1).map(String::as_str).filter(move |alias| !is_twin(alias) && !is_used(alias))
+    }
+
     /// Every entry under every name of the program.
     pub fn keyed(&self) -> impl Iterator<Item = (String, &Entry)> {
         self.names.iter().flat_map(|name| {
@@ -38,8 +55,41 @@ pub struct Example {
     pub line: usize,
 }
 
+/// Programs that a file may refer to with `like`.
+pub trait Kin {
+    /// The program's entries, itself first, with their flags listed.
+    fn entries(&self, name: &str) -> Option<Vec<Entry>>;
+}
+
+impl Kin for Vec<(String, ProgramFile)> {
+    fn entries(&self, name: &str) -> Option<Vec<Entry>> {
+        self.iter().find(|(_, file)| file.names.iter().any(|known| known == name)).map(|(_, file)| file.entries.clone())
+    }
+}
+
+impl Kin for Packed {
+    fn entries(&self, name: &str) -> Option<Vec<Entry>> {
+        let mut all = vec![self.entry(name)?];
+        let mut next = 0;
+        while let Some(entry) = all.get(next).cloned() {
+            all.extend(entry.subs.all().iter().filter_map(|sub| self.entry(&format!("{} {sub}", entry.key))));
+            next += 1;
+        }
+        for entry in &mut all {
+            entry.flags = Named::Listed(entry.flags.all());
+            entry.subs = Named::Listed(entry.subs.all());
+        }
+        Some(all)
+    }
+}
+
+/// The program that a file says it is like.
+pub fn like(file: File<'_>) -> Result<Option<String>, Complaint> {
+    file.table()?.get("like").map(|value| file.string(value).map(str::to_owned)).transpose()
+}
+
 /// Reads a whole program file.
-pub fn read(file: File<'_>) -> Result<ProgramFile, Complaint> {
+pub fn read(file: File<'_>, kin: &dyn Kin) -> Result<ProgramFile, Complaint> {
     let table = file.table()?;
     let name = required(file, &table, "name")?.to_owned();
     let mut names = vec![name.clone()];
@@ -47,6 +97,7 @@ pub fn read(file: File<'_>) -> Result<ProgramFile, Complaint> {
         names.extend(file.strings(value)?);
     }
     required(file, &table, "what")?;
+    let checked = table.get("checked").map(|value| file.string(value).map(str::to_owned)).transpose()?;
     let examples = match table.get("example") {
         Some(value) => file.array(value)?.iter().map(|item| example(file, item)).collect::<Result<_, _>>()?,
         None => Vec::new(),
@@ -56,7 +107,53 @@ pub fn read(file: File<'_>) -> Result<ProgramFile, Complaint> {
     }
     let mut entries = Vec::new();
     command(file, &table, &name, &mut entries)?;
-    Ok(ProgramFile { names, entries, examples })
+    if let Some(value) = table.get("like") {
+        let base = file.string(value)?;
+        let base =
+            kin.entries(base).ok_or_else(|| file.at(value, format!("there is no program `{base}` to be like")))?;
+        inherit(file, &table, &mut entries, &base)?;
+    }
+    let family = Family::read(file, &table, &entries)?;
+    Ok(ProgramFile { names, entries, examples, checked, family })
+}
+
+/// Fills in what a file that says `like` leaves to its kin: flags, style and subcommands, never operands and effects.
+fn inherit(file: File<'_>, table: &DeTable<'_>, entries: &mut Vec<Entry>, base: &[Entry]) -> Result<(), Complaint> {
+    let (Some(own), Some((first, below))) = (entries.first_mut(), base.split_first()) else { return Ok(()) };
+    for key in ["operands", "does"] {
+        if below.is_empty() && !table.contains_key(key) {
+            return Err(file.complaint(0, format!("a file that says `like` says its own `{key}`, if only `[]`")));
+        }
+    }
+    let mut flags = own.flags.all();
+    flags.extend(first.flags.all().into_iter().filter(|flag| own.flags.find(&flag.name).is_none()));
+    flags.sort_by(|a, b| a.name.cmp(&b.name));
+    own.flags = Named::Listed(flags);
+    own.style = own.style.or(first.style);
+    own.grammar = own.grammar.or(first.grammar);
+    own.stops |= first.stops;
+    own.numbers |= first.numbers;
+    own.helps |= first.helps;
+    for (name, extra) in &first.extras {
+        if !own.extras.iter().any(|(known, _)| known == name) {
+            own.extras.push((name.clone(), extra.clone()));
+        }
+    }
+    if own.env.is_empty() {
+        own.env.clone_from(&first.env);
+    }
+    if own.delegates.is_empty() {
+        own.delegates.clone_from(&first.delegates);
+    }
+    let key = own.key.clone();
+    if own.subs.is_empty() && !below.is_empty() {
+        own.subs = first.subs.clone();
+        entries.extend(below.iter().map(|entry| {
+            let rest = entry.key.split_once(' ').map_or("", |(_, rest)| rest);
+            Entry { key: format!("{key} {rest}").into(), ..entry.clone() }
+        }));
+    }
+    Ok(())
 }
 
 fn required<'v>(file: File<'v>, table: &'v DeTable<'v>, key: &str) -> Result<&'v str, Complaint> {
@@ -98,11 +195,15 @@ fn command<'a>(file: File<'a>, table: &DeTable<'a>, key: &str, entries: &mut Vec
     let mut subs = None;
     for (name, value) in table.iter() {
         match name.get_ref().as_ref() {
-            "name" | "aliases" | "example" if is_program => {}
+            "name" | "aliases" | "example" | "like" | "checked" | "family" | "answers" if is_program => {}
+            "use" => {}
             "sub" => subs = Some(file.inner(value)?),
             "flags" => flags(file, &mut listed, value)?,
             other => field(file, &mut entry, other, name, value)?,
         }
+    }
+    if let Some(value) = table.get("use") {
+        flag_sets(file, &mut listed, value)?;
     }
     check_extras(file, &entry, &listed)?;
     entry.flags = Named::Listed(listed);
@@ -192,6 +293,23 @@ fn flags<'a>(file: File<'a>, listed: &mut Vec<Flag>, value: &Spanned<DeValue<'a>
         for name in key.get_ref().split_whitespace() {
             flag(listed, name, takes, more.clone(), changes.clone()).map_err(|message| file.at(key, message))?;
         }
+    }
+    listed.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(())
+}
+
+/// Adds the flags of the sets that a command uses. What the command says itself counts.
+fn flag_sets<'a>(file: File<'a>, listed: &mut Vec<Flag>, value: &Spanned<DeValue<'a>>) -> Result<(), Complaint> {
+    let sets = File { name: "flagsets.toml", text: include_str!("../flagsets.toml") };
+    let table = sets.table()?;
+    for item in file.array(value)? {
+        let name = file.string(item)?;
+        let set = table.get(name).ok_or_else(|| file.at(item, format!("`{name}` is not a set of flags")))?;
+        let mut added = Vec::new();
+        flags(sets, &mut added, set)?;
+        listed.extend(
+            added.into_iter().filter(|flag| !listed.iter().any(|own| own.name == flag.name)).collect::<Vec<_>>(),
+        );
     }
     listed.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(())

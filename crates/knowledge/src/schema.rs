@@ -7,7 +7,10 @@ use doorward_vocabulary::{Marks, Operation, Reach, Reversibility, Scope, Sensiti
 words! {
     /// What a flag's value or an operand is to the program.
     Role {
-        Data = "data" : "text without effect",
+        Data = "data" : "a plain value without effect: a number, a word, a setting. One that looks like a path elsewhere, an address or code asks",
+        Text = "text" : "free text that is matched, printed or kept: a pattern, a message, a format",
+        Name = "name" : "the name of something the program keeps: a branch, a label, a task",
+        Address = "address" : "a URL, host, image or connection string that the program contacts",
         Read = "read" : "a file or directory that is read",
         ReadTree = "read-tree" : "a directory that is read with everything below it",
         List = "list" : "a path of which only names and metadata are read",
@@ -52,6 +55,11 @@ words! {
 }
 
 impl Role {
+    /// A value without an effect of its own.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Role::Data | Role::Text | Role::Name)
+    }
+
     /// Somebody's words become something that runs.
     pub fn is_run(self) -> bool {
         [

@@ -27,8 +27,7 @@ pub struct Sources {
 /// Reads all files, or says what is wrong with each.
 pub fn read() -> Result<Sources, String> {
     let mut complaints = Vec::new();
-    let programs =
-        all("programs", &mut complaints, |file, _| program::read(file).map(|program| (file.name.to_owned(), program)))?;
+    let programs = programs(&mut complaints)?;
     let tools = all("tools", &mut complaints, |file, _| tool::read(file))?;
     let mut rules = Vec::new();
     for (folder, verdict) in
@@ -41,6 +40,26 @@ pub fn read() -> Result<Sources, String> {
     } else {
         Err(complaints.iter().map(Complaint::to_string).collect::<Vec<_>>().join("\n"))
     }
+}
+
+/// Reads the program files: first those that stand alone, then those that are like one of them.
+fn programs(complaints: &mut Vec<Complaint>) -> Result<Vec<(String, ProgramFile)>, String> {
+    let texts = all("programs", complaints, |file, _| {
+        program::like(file).map(|like| (like.is_some(), file.name.to_owned(), file.text.to_owned()))
+    })?;
+    let mut programs: Vec<(String, ProgramFile)> = Vec::new();
+    for is_like in [false, true] {
+        let mut read = Vec::new();
+        for (_, name, text) in texts.iter().filter(|(like, ..)| *like == is_like) {
+            match program::read(File { name, text }, &programs) {
+                Ok(file) => read.push((name.clone(), file)),
+                Err(complaint) => complaints.push(complaint),
+            }
+        }
+        programs.extend(read);
+    }
+    programs.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(programs)
 }
 
 /// Reads the TOML files of a folder, in the order of their names.

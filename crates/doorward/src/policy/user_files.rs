@@ -112,14 +112,14 @@ fn advice(complaint: &Complaint) -> String {
 
 fn programs(files: &[Source]) -> Result<&'static [u8], Vec<String>> {
     let mut problems = Vec::new();
+    let known = built_in();
     let mut read = Vec::new();
     for source in files {
-        match program::read(File { name: &source.shown, text: &source.text }) {
+        match program::read(File { name: &source.shown, text: &source.text }, &known) {
             Ok(file) => read.push((source, file)),
             Err(complaint) => problems.push(advice(&complaint)),
         }
     }
-    let known = built_in();
     let mut names: Vec<&str> = Vec::new();
     for (source, file) in &read {
         for name in &file.names {

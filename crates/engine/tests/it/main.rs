@@ -10,6 +10,7 @@
 mod bounded;
 mod corpus;
 mod laws;
+mod plain_values;
 mod programs;
 mod redirected;
 mod retired;

@@ -1,31 +1,14 @@
 //! Every example of every program file has exactly the effects that the file says, and every effect has an example.
 
-use std::path::Path;
-
 use doorward_engine::examples_check as check;
 use doorward_engine::knowledge::file::File;
 use doorward_engine::knowledge::program::{self, ProgramFile};
 use doorward_engine::knowledge::schema::{Flag, Role, Style, Takes};
 use doorward_engine::{Degree, Operation, ToolCall, example, observe};
-
-fn files() -> Vec<(String, String)> {
-    let folder = Path::new(doorward_knowledge::sources::FOLDER).join("programs");
-    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    let is_toml = |path: &&std::path::PathBuf| path.extension().is_some_and(|extension| extension == "toml");
-    let read = |path: &std::path::PathBuf| {
-        let name = format!("programs/{}", path.file_name().unwrap().to_string_lossy());
-        (name, std::fs::read_to_string(path).unwrap())
-    };
-    paths.iter().filter(is_toml).map(read).collect()
-}
+use doorward_knowledge::sources;
 
 fn parsed() -> Vec<(String, ProgramFile)> {
-    let read = |(name, text): (String, String)| {
-        let file = program::read(File { name: &name, text: &text }).unwrap_or_else(|complaint| panic!("{complaint}"));
-        (name, file)
-    };
-    files().into_iter().map(read).collect()
+    sources::read().unwrap_or_else(|complaints| panic!("{complaints}")).programs
 }
 
 #[test]
@@ -43,7 +26,8 @@ fn every_example_of_a_program_file_holds() {
 #[test]
 fn a_wrong_example_is_named_with_its_line_and_both_effects() {
     let text = "name = \"sort\"\nwhat = \"x\"\noperands = [\"read*\"]\n\n[[example]]\ncall = \"sort a.txt\"\neffects = [\"write b.txt\"]\n";
-    let file = program::read(File { name: "programs/sort.toml", text }).unwrap();
+    let file =
+        program::read(File { name: "programs/sort.toml", text }, &doorward_engine::knowledge::built_in()).unwrap();
     let complaints = check::program("programs/sort.toml", &file, &[]);
     let shown: Vec<String> = complaints.iter().map(ToString::to_string).collect();
     assert_eq!(
@@ -55,7 +39,7 @@ fn a_wrong_example_is_named_with_its_line_and_both_effects() {
 /// A value that makes the role of a flag show.
 fn value_for(role: Role) -> &'static str {
     match role {
-        Role::Url | Role::UrlUpload => "https://unlisted.example/x",
+        Role::Url | Role::UrlUpload | Role::Address => "https://unlisted.example/x",
         Role::Host => "unlisted.example",
         Role::RemotePath | Role::RemoteInto => "unlisted.example:x",
         Role::CodeSh | Role::Line | Role::Shell | Role::Command => "sort -o firing.txt",
@@ -65,6 +49,8 @@ fn value_for(role: Role) -> &'static str {
         Role::Env => "LD_PRELOAD=x",
         Role::Pid => "1",
         Role::Data
+        | Role::Text
+        | Role::Name
         | Role::Read
         | Role::Print
         | Role::ReadTree
@@ -100,7 +86,7 @@ fn words_of(flag: &Flag, style: Style) -> Option<String> {
         Takes::Nothing => Role::Data,
         Takes::Value(role) | Takes::Glued(role) => role,
     };
-    let silent = matches!(role, Role::Data | Role::Resource | Role::Cwd | Role::List | Role::Env);
+    let silent = role.is_plain() || matches!(role, Role::Resource | Role::Cwd | Role::List | Role::Env);
     if silent && !flag.changes.has_effect() {
         return None;
     }

@@ -257,7 +257,7 @@ fn acts_as_flag(args: &Args, value: &Field) -> bool {
     };
     name.len() > 1
         && name.starts_with('-')
-        && args.find(name).is_some_and(|flag| flag.changes.has_effect() || role(flag.takes) != Role::Data)
+        && args.find(name).is_some_and(|flag| flag.changes.has_effect() || !role(flag.takes).is_plain())
 }
 
 /// `-abc`, `-ofile`: letters one by one until one takes the rest as its value.
@@ -300,7 +300,8 @@ fn may_go_on(args: &Args, rest: &str) -> bool {
         Some(Takes::Nothing) | None => Role::Data,
     };
     letters.chars().any(|letter| role(letter).is_run())
-        || (is_behind_number && letters.chars().any(|letter| !matches!(role(letter), Role::Data | Role::List)))
+        || (is_behind_number
+            && letters.chars().any(|letter| !matches!(role(letter), Role::Data | Role::Text | Role::Name | Role::List)))
 }
 
 fn give(args: &mut Args, flag: &Flag, value: Option<Field>) {

@@ -16,7 +16,14 @@ pub(super) fn asks_a_subcommand(args: &Args) -> bool {
             && entry.operands.iter().all(|operand| {
                 matches!(
                     operand.role,
-                    Role::Data | Role::Resource | Role::Package | Role::Read | Role::Print | Role::List
+                    Role::Data
+                        | Role::Text
+                        | Role::Name
+                        | Role::Resource
+                        | Role::Package
+                        | Role::Read
+                        | Role::Print
+                        | Role::List
                 )
             })
     };
@@ -65,7 +72,7 @@ pub(super) fn flags_are_harmless(args: &Args) -> bool {
     let reads = |role: Role| args.are_names && matches!(role, Role::Read | Role::Print | Role::ReadTree | Role::List);
     let role_is_harmless = |takes: Takes| match takes {
         Takes::Nothing => true,
-        Takes::Value(role) | Takes::Glued(role) => matches!(role, Role::Data | Role::Resource) || reads(role),
+        Takes::Value(role) | Takes::Glued(role) => (role.is_plain() || role == Role::Resource) || reads(role),
     };
     let is_harmless = |flag: &Flag| {
         let operands = flag.changes.operands;

@@ -82,8 +82,9 @@ pub(crate) fn note_links(out: &mut Observer<'_>, invocation: &Invocation) {
     if names.is_empty() {
         return;
     }
-    let operands =
-        with_roles().filter(|(_, role)| !matches!(role, Role::LinkSource | Role::Data)).map(|(field, _)| field);
+    let operands = with_roles()
+        .filter(|(_, role)| !matches!(role, Role::LinkSource | Role::Data | Role::Text | Role::Name))
+        .map(|(field, _)| field);
     let flags = invocation.args.given.iter().filter(|given| given.role == Role::Into);
     let mut places: Vec<&str> =
         operands.chain(flags.filter_map(|given| given.value.as_ref())).map(|field| field.text.as_str()).collect();

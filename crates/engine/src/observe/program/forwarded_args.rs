@@ -142,7 +142,7 @@ pub(super) fn handed_on(runner: &mut Runner<'_, '_>, invocation: &mut Invocation
     let task = operands.first().and_then(Field::exact).unwrap_or_default().to_owned();
     let chooses = task.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| CHOOSING.contains(&word));
     if runs(invocation, &[Mark::RunsProject]) && !chooses {
-        let values = invocation.args.given.iter().filter(|given| given.role == Role::Data);
+        let values = invocation.args.given.iter().filter(|given| given.role.is_plain());
         let words = values.filter_map(|given| given.value.as_ref()).chain(&operands).map(|word| word.text.as_str());
         if asks_to_destroy("", words) {
             let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
@@ -153,7 +153,7 @@ pub(super) fn handed_on(runner: &mut Runner<'_, '_>, invocation: &mut Invocation
     let named = invocation.args.entry().is_some_and(|entry| entry.grammar == Some(Grammar::PackageScript));
     let roles = invocation.roles.clone();
     let tests = runs(invocation, &[Mark::Test]);
-    let is_handed = |role: &Role| *role == Role::Data || (tests && matches!(role, Role::Read | Role::Print));
+    let is_handed = |role: &Role| role.is_plain() || (tests && matches!(role, Role::Read | Role::Print));
     let handed = operands.iter().zip(&roles).skip(usize::from(named)).filter(|(_, role)| is_handed(role));
     let words: Vec<Field> = handed.map(|(word, _)| word.clone()).collect();
     handed_files(runner, &words, invocation, state);
@@ -171,7 +171,7 @@ fn loaded_by_flags(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, sta
         if value.text.trim_start().starts_with(['{', '[']) && value.text.contains('/') {
             let name = &invocation.by.name;
             runner.out.lower(Degree::Opaque, format!("the settings that `{flag}` gives to `{name}`"));
-        } else if matches!(role, Role::Data | Role::Read | Role::Print) {
+        } else if role.is_plain() || matches!(role, Role::Read | Role::Print) {
             loaded(runner, &flag, &value, invocation, state);
         }
     }

@@ -20,6 +20,7 @@ use super::roles::{flag_values, operands};
 use super::sinks::displaced_sinks;
 use super::stated::{effects_of, note_downloads};
 use super::switches::note_switches;
+use super::value_shapes::shaped_values;
 use super::{Invocation, args, extra_checks, listing, scalar_output};
 use crate::knowledge::schema::{Does, Entry, Role};
 use crate::observe::links::follows;
@@ -106,6 +107,7 @@ fn act_by_tables(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state
     grammar(runner, invocation, state);
     let mut found = unknown_words(invocation);
     found.extend(reaching_values(runner.out.world, invocation));
+    found.extend(shaped_values(runner.out.world, invocation));
     carry_out(runner, found, invocation, state);
     if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
         invocation.output.text = made_by_mktemp(runner.out, invocation, state);

@@ -35,6 +35,7 @@ pub(super) mod stated;
 pub(super) mod sweeps;
 mod switches;
 pub(super) mod tasks;
+mod value_shapes;
 pub(super) mod written;
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};

@@ -134,9 +134,7 @@ fn patch_texts(world: &dyn World, applier: Applier, invocation: &Invocation, sta
     let flags: Vec<&Field> = args
         .given
         .iter()
-        .filter(|given| {
-            matches!(given.name.as_str(), "-i" | "--input") && given.role != crate::knowledge::schema::Role::Data
-        })
+        .filter(|given| matches!(given.name.as_str(), "-i" | "--input") && !given.role.is_plain())
         .filter_map(|given| given.value.as_ref())
         .collect();
     let named: Vec<&Field> = match applier {

@@ -82,9 +82,12 @@ pub(super) fn without_change(role: Role) -> Role {
         | Role::DeleteTree
         | Role::Into
         | Role::Metadata
-        | Role::MetadataTree => Role::Data,
-        Role::Resource | Role::Package | Role::Pid | Role::RemoteInto => Role::Data,
+        | Role::MetadataTree => Role::Text,
+        Role::Resource | Role::Package | Role::Pid | Role::RemoteInto => Role::Text,
         Role::Data
+        | Role::Text
+        | Role::Name
+        | Role::Address
         | Role::Read
         | Role::Print
         | Role::ReadTree

@@ -72,12 +72,22 @@ pub(super) fn assign_roles(out: &mut Observer<'_>, invocation: &mut Invocation) 
     let effects = args
         .given
         .iter()
-        .filter(|given| given.changes.has_effect() || (given.value.is_some() && given.role != Role::Data))
+        .filter(|given| given.changes.has_effect() || (given.value.is_some() && !given.role.is_plain()))
         .count();
     let dry_run = args.always(|changes| changes.dry_run);
     let read_only = effects == 0 && args.always(|changes| changes.read_only);
     if let Some(role) = args.given.iter().find_map(|given| given.changes.operands) {
-        let kept = [Role::Data, Role::Into, Role::RemoteInto, Role::Resource, Role::Command, Role::Shell, Role::Env];
+        let kept = [
+            Role::Data,
+            Role::Text,
+            Role::Name,
+            Role::Into,
+            Role::RemoteInto,
+            Role::Resource,
+            Role::Command,
+            Role::Shell,
+            Role::Env,
+        ];
         let changes = |slot: &Role| !kept.contains(slot);
         for slot in roles.iter_mut().filter(|slot| changes(slot)) {
             *slot = role;

@@ -93,6 +93,9 @@ pub(crate) fn operands(runner: &mut Runner<'_, '_>, invocation: &mut Invocation,
             Role::Into => into(runner.out, field, Some(index), invocation, state),
             Role::Env => set_for_command(runner.out, field, invocation, state),
             Role::Data
+            | Role::Text
+            | Role::Name
+            | Role::Address
             | Role::Read
             | Role::Print
             | Role::ReadTree
@@ -168,7 +171,8 @@ pub(crate) fn role(
     let by = invocation.by.clone();
     match role {
         Role::Env => set_for_command(runner.out, field, invocation, state),
-        Role::Data | Role::Resource | Role::Package | Role::Cwd | Role::Into => {}
+        Role::Data | Role::Text | Role::Name | Role::Resource | Role::Package | Role::Cwd | Role::Into => {}
+        Role::Address => address(runner.out, field, invocation),
         Role::Read => reads(runner.out, Touch::Read, field, invocation, state),
         Role::Print => prints(runner.out, field, invocation, state),
         Role::ReadTree => reads(runner.out, Touch::ReadTree, field, invocation, state),
@@ -207,6 +211,16 @@ pub(crate) fn role(
         Role::Pid => process(runner.out, field, invocation),
         Role::Mount => mount(runner.out, field, invocation),
     }
+}
+
+/// A URL, a host, an image or a connection string: contacted, and judged by what is known about the host.
+fn address(out: &mut Observer<'_>, field: &Field, invocation: &mut Invocation) {
+    if is_address(field.prefix()) {
+        return url(out, field, Exchange::Fetch, invocation);
+    }
+    let by = invocation.by.clone();
+    out.connect_host(field, Exchange::Fetch, &by);
+    network_flows(out, field.origin.secret, &by);
 }
 
 pub(crate) fn reads(

@@ -29,7 +29,16 @@ const fn payload(role: Role) -> Option<&'static str> {
         Role::Host => "evil.example",
         Role::RemotePath | Role::RemoteInto => "evil.example:/x",
         Role::Mount => "/:/host",
-        Role::Data | Role::List | Role::LinkSource | Role::Cwd | Role::Resource | Role::Package | Role::Pid => {
+        Role::Address => "https://evil.example/x",
+        Role::Data
+        | Role::Text
+        | Role::Name
+        | Role::List
+        | Role::LinkSource
+        | Role::Cwd
+        | Role::Resource
+        | Role::Package
+        | Role::Pid => {
             return None;
         }
     })

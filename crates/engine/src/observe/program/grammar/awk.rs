@@ -16,7 +16,7 @@ pub(super) fn awk(world: &dyn World, invocation: &mut Invocation) -> Findings {
     edits_in_place(invocation);
     for (field, role) in invocation.args.operands.iter().zip(invocation.roles.iter_mut()) {
         if *role == Role::Read && is_assignment(&field.text) {
-            *role = Role::Data;
+            *role = Role::Text;
         }
     }
     let mut found = Findings::default();
@@ -66,7 +66,7 @@ fn edits_in_place(invocation: &mut Invocation) {
     let mut edits = false;
     for given in invocation.args.given.iter_mut().filter(|given| matches!(given.name.as_str(), "-i" | "--include")) {
         if given.value.as_ref().is_some_and(|value| value.text == "inplace") {
-            given.role = Role::Data;
+            given.role = Role::Text;
             edits = true;
         }
     }

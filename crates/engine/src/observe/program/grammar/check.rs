@@ -92,7 +92,7 @@ fn knowledge(programs: &[&str]) -> Packed {
         .chain(programs)
         .map(|text| {
             let text = format!("{text}\n[[example]]\ncall = 'x'\n");
-            program::read(File { name: "test.toml", text: &text }).unwrap()
+            program::read(File { name: "test.toml", text: &text }, &crate::knowledge::built_in()).unwrap()
         })
         .collect();
     let mut entries = Vec::new();

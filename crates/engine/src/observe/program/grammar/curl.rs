@@ -42,10 +42,10 @@ pub(super) fn curl(invocation: &mut Invocation) -> Findings {
     } else {
         found.extend(requests);
     }
-    invocation.roles.iter_mut().for_each(|slot| *slot = Role::Data);
+    invocation.roles.iter_mut().for_each(|slot| *slot = Role::Text);
     for given in &mut invocation.args.given {
         if given.name == "--url" || FILES.contains(&given.name.as_str()) {
-            given.role = Role::Data;
+            given.role = Role::Text;
         }
     }
     found

@@ -14,7 +14,7 @@ use crate::world::World;
 
 /// The output is the operands, so what is piped into a shell can be read.
 pub(crate) fn echo(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) {
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     let texts: Option<Vec<&str>> = invocation.args.operands.iter().map(Field::known).collect();
     let plain = invocation.args.given.iter().all(|given| given.name == "-n") && invocation.args.unknown.is_empty();
     let end = if invocation.args.given.is_empty() { "\n" } else { "" };
@@ -58,6 +58,6 @@ pub(crate) fn test(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, sta
     if invocation.args.operands.windows(2).any(asks) {
         reads_as_number(runner.out);
     }
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     invocation.passes_input = false;
 }

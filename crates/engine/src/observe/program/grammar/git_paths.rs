@@ -41,7 +41,7 @@ pub(super) fn git_operands(
             let place =
                 if inner.starts_with("./") || root.is_empty() { inner.to_owned() } else { path::join(root, inner) };
             reads(out, Touch::Read, &field.with_text(place), invocation, state);
-            set_role(invocation, at, Role::Data);
+            set_role(invocation, at, Role::Text);
         } else if read {
             let of_history = matches!(
                 sub,
@@ -67,7 +67,7 @@ pub(super) fn git_operands(
                         set_role(invocation, at, Role::List);
                     }
                 }
-                None => set_role(invocation, at, Role::Data),
+                None => set_role(invocation, at, Role::Text),
             }
         }
     }
@@ -112,7 +112,7 @@ pub(super) fn git_losses(
             let from_index = !invocation.args.has_any(&["-s", "--source"]);
             if !paths.is_empty() {
                 invocation.does.retain(|does| !does.marks.has(Mark::DiscardsWork));
-                invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+                invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
                 discard(out, &paths, from_index, written, invocation);
             }
         }
@@ -141,7 +141,7 @@ fn second_work_tree(out: &mut Observer<'_>, git: Option<&Git>, invocation: &mut 
     if !(is_beside && is_own && is_plain && world.project_trusted() && world.look(&place).kind == Kind::Missing) {
         return;
     }
-    set_role(invocation, 0, Role::Data);
+    set_role(invocation, 0, Role::Text);
     let mut effect = Effect::new(Operation::Write, Target::Path(place));
     effect.scope = Scope::Directory;
     effect.reach = Reach::Project;

@@ -212,7 +212,7 @@ fn git_address_at(out: &mut Observer<'_>, at: usize, invocation: &mut Invocation
     let Some(field) = invocation.operand(at).cloned() else { return };
     git_address(out, &field, Exchange::Fetch, invocation, state);
     if let Some(role) = invocation.roles.get_mut(at) {
-        *role = Role::Data;
+        *role = Role::Text;
     }
 }
 
@@ -231,7 +231,7 @@ fn git_clone(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut St
         caused.add(Mark::CountUnknown);
         out.write(caused);
     }
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     fetched_into(out, &place, invocation, state);
 }
 

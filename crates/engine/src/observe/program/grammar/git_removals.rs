@@ -41,7 +41,7 @@ pub(super) fn git_removals(out: &mut Observer<'_>, git: Option<&Git>, invocation
     let files = files.map(|files| files.into_iter().filter(|file| specs.mean(file)).collect::<Vec<_>>());
     // What the call itself stages or makes is not in the index yet, and is judged by its words.
     if out.is_still() {
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     }
     take_away(out, files, &git.root, invocation);
 }

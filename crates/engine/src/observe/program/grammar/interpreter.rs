@@ -34,7 +34,7 @@ pub(super) fn interpreter(runner: &mut Runner<'_, '_>, invocation: &mut Invocati
         .any(|given| given.value.is_some() && matches!(given.role, Role::Code | Role::CodePython | Role::CodeJs));
     let module = args.value("-m").cloned().filter(|_| language(invocation) == Some(Language::Python));
     if has_code {
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
         return;
     }
     if let Some(module) = module {
@@ -55,7 +55,7 @@ pub(super) fn interpreter(runner: &mut Runner<'_, '_>, invocation: &mut Invocati
             if let Some(Stream { text, .. }) = &file.process {
                 let stream = Stream { text: text.clone(), ..Stream::unknown(file.origin) };
                 code_stream(runner, &stream, invocation, state);
-                invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+                invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
             }
             if let Some(file) = file.exact() {
                 address_as_script(runner.out, file, invocation);
@@ -72,7 +72,7 @@ fn address_as_script(out: &mut Observer<'_>, file: &str, invocation: &mut Invoca
         out.flow(FlowKind::DownloadToExecute, by.part, by.part);
         out.lower(Degree::Opaque, format!("`{}` runs code from `{file}`", by.name));
         out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     }
 }
 
@@ -87,7 +87,7 @@ fn package_tool(runner: &mut Runner<'_, '_>, name: &str, invocation: &Invocation
 }
 
 fn standard_input(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     let input = invocation.input.clone();
     if input == Stream::empty() {
         let mut does = Does::usual(Operation::Execute);
@@ -117,7 +117,7 @@ fn own_tests(invocation: &mut Invocation) {
 
 /// `python -m module arguments`.
 fn module(runner: &mut Runner<'_, '_>, module: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     let Some(name) = module.exact().map(str::to_owned) else {
         return runner.out.lower(Degree::Opaque, "which module is run");
     };
@@ -228,7 +228,7 @@ fn named_files(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: 
 fn byte_code(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let words = invocation.args.operands.clone();
     let is_flag = |field: &&Field| field.text.starts_with('-');
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     // Without a file it compiles whatever Python can import; a list of files is in another file.
     let lists = words.iter().any(|field| field.text.starts_with("-i") || field.text == "-");
     if lists || words.iter().all(|field| is_flag(&field)) {

@@ -68,7 +68,7 @@ pub(super) fn make(invocation: &mut Invocation) -> Findings {
     for given in given.filter(|given| matches!(given.name.as_str(), "--eval" | "-E" | "-I" | "--include-dir")) {
         found.doubt(Degree::Opaque, format!("`{}` of `{name}`", given.name));
     }
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     found
 }
 

@@ -22,7 +22,7 @@ pub(super) fn package_script(runner: &mut Runner<'_, '_>, invocation: &mut Invoc
     if invocation.roles.first() == Some(&Role::Command) {
         return package_program(runner, &first, invocation, state);
     }
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     let Some(script) = first.exact().map(str::to_owned) else {
         runner.out.lower(Degree::Opaque, format!("which script `{}` runs", invocation.by.name));
         return;
@@ -92,7 +92,7 @@ fn system_program(runner: &mut Runner<'_, '_>, script: &str, invocation: &mut In
 
 /// `npx eslint .`: a tool that is known to work on projects counts as the project's own; anything else is fetched and run.
 fn package_program(runner: &mut Runner<'_, '_>, first: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     let chosen = invocation.args.has_any(&["-p", "--package", "-c", "--call"]);
     let entry = first.exact().filter(|_| !chosen).and_then(|name| runner.out.knowledge.entry(name));
     let knowledge = runner.out.knowledge;

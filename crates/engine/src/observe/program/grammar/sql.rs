@@ -86,7 +86,7 @@ fn database_file(invocation: &mut Invocation) -> Option<Field> {
     let at = invocation.roles.iter().position(|role| matches!(role, Role::Edit | Role::Write))?;
     let file = invocation.operand(at).cloned()?;
     if let Some(role) = invocation.roles.get_mut(at) {
-        *role = Role::Data;
+        *role = Role::Text;
     }
     Some(file)
 }
@@ -119,12 +119,12 @@ fn code(invocation: &mut Invocation) -> Vec<Field> {
     let mut texts = Vec::new();
     for given in invocation.args.given.iter_mut().filter(|given| given.role == Role::CodeSql) {
         texts.extend(given.value.clone());
-        given.role = Role::Data;
+        given.role = Role::Text;
     }
     for (field, role) in invocation.args.operands.iter().zip(invocation.roles.iter_mut()) {
         if *role == Role::CodeSql {
             texts.push(field.clone());
-            *role = Role::Data;
+            *role = Role::Text;
         }
     }
     texts

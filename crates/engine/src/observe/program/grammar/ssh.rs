@@ -39,7 +39,7 @@ const PLAIN: &[&str] = &[
 
 pub(super) fn ssh(world: &dyn World, invocation: &mut Invocation) -> Findings {
     let mut found = read_options(invocation);
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     let Some((host, command)) = invocation.args.operands.split_first() else { return found };
     let name = host.text.strip_prefix("ssh://").unwrap_or(&host.text);
     let name = name.split('/').next().unwrap_or(name).rsplit('@').next().unwrap_or(name);

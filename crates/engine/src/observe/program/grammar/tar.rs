@@ -47,7 +47,7 @@ pub(super) fn tar(here: Option<&str>, invocation: &mut Invocation) -> Findings {
         }
         Mode::Extract | Mode::List => {}
     }
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     found
 }
 
@@ -55,7 +55,7 @@ pub(super) fn tar(here: Option<&str>, invocation: &mut Invocation) -> Findings {
 fn archive(mode: Mode, invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();
     for given in invocation.args.given.iter_mut().filter(|given| is_archive(&given.name)) {
-        given.role = Role::Data;
+        given.role = Role::Text;
     }
     let Some(file) = archive_file(invocation) else { return found };
     let remote = file.prefix().split_once(':').filter(|(host, _)| !host.contains('/') && !host.is_empty());

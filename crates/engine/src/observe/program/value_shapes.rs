@@ -1,0 +1,158 @@
+//! Values that no role explains: a plain value that looks like a path elsewhere, an address or code is not understood.
+
+use doorward_vocabulary::{Degree, Mark};
+
+use super::Invocation;
+use super::findings::Findings;
+use crate::knowledge::schema::Role;
+use crate::path;
+use crate::world::World;
+
+/// What stands between the parts of a value: `key=value`, `host:path`, lists, `user@host`.
+const SEPARATORS: [char; 5] = ['=', ':', ',', ';', '@'];
+
+/// Devices that hold nothing and keep nothing.
+const NOTHING: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
+
+/// Schemes by which something is transferred to or from the host behind them.
+const TRANSFERS: [&str; 9] = ["http", "https", "ftp", "ftps", "sftp", "ssh", "git", "ws", "wss"];
+
+/// What a plain value looks like, if it looks like more than a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Elsewhere,
+    Address,
+    Code,
+}
+
+impl Shape {
+    fn says(self) -> &'static str {
+        match self {
+            Shape::Elsewhere => "points outside the project",
+            Shape::Address => "names another machine",
+            Shape::Code => "looks like code",
+        }
+    }
+}
+
+/// Plain values of flags and operands that look like something else.
+pub(super) fn shaped_values(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    // `--host 0.0.0.0` listens, and is judged by that.
+    let flags = invocation.args.given.iter().filter(|given| !given.changes.marks.has(Mark::Listens));
+    let flags = flags.filter_map(|given| given.value.as_ref().map(|value| (value, given.role)));
+    let operands = invocation.args.operands.iter().zip(invocation.roles.iter().copied());
+    let cwd = invocation.cwd.as_deref();
+    for (value, role) in flags.chain(operands) {
+        if let Some(shape) = shape(&Place { world, cwd }, value.prefix(), role) {
+            let (name, says) = (&invocation.by.name, shape.says());
+            found.doubt(Degree::Unknown, format!("what `{name}` does with `{}`, which {says}", value.text));
+        }
+    }
+    found
+}
+
+/// Where the command runs.
+struct Place<'a> {
+    world: &'a dyn World,
+    cwd: Option<&'a str>,
+}
+
+/// The shape of a value, as far as it can be read.
+fn shape(place: &Place<'_>, text: &str, role: Role) -> Option<Shape> {
+    let is_name = match role {
+        _ if text.is_empty() => return None,
+        Role::Data => false,
+        Role::Name => true,
+        _ => return None,
+    };
+    if is_code(text) {
+        return Some(Shape::Code);
+    }
+    if let Some(known) = address(place, text, is_name) {
+        return known;
+    }
+    // Keys, labels and resources have names like `//pkg:target`, `/users/1`.
+    let leaves = |piece: &str| !(is_name && piece.starts_with('/')) && place.is_left_by(piece);
+    let pieces = std::iter::once(text).chain(text.split(SEPARATORS));
+    pieces.into_iter().any(leaves).then_some(Shape::Elsewhere)
+}
+
+/// `Some(None)`: it is an address, of this machine or one that the user listed.
+fn address(place: &Place<'_>, text: &str, is_name: bool) -> Option<Option<Shape>> {
+    // `--url=https://…` inside a forwarded flag, `key=https://…`.
+    let known = if let Some(at) = text.find("://") {
+        let before = text.get(..at).unwrap_or_default();
+        let start =
+            before.rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '+').map_or(0, |at| at + 1);
+        let (scheme, url) = (before.get(start..).unwrap_or_default(), text.get(start..).unwrap_or_default());
+        if scheme == "file" {
+            let is_left = place.is_left_by(url.strip_prefix("file://").unwrap_or_default());
+            return Some(is_left.then_some(Shape::Elsewhere));
+        }
+        // `s3://bucket`, `op://vault/item`: the name of something at a service that the program talks to anyway.
+        if is_name && !TRANSFERS.contains(&scheme) {
+            return Some(None);
+        }
+        crate::network::url(url, place.world)
+    } else {
+        let host = text.rsplit_once('@').map_or(text, |(_, host)| host);
+        let is_behind_user = host != text && host.contains('.') && !host.starts_with('.');
+        if !host_with_port(host) && !is_number(host) && !is_behind_user {
+            return None;
+        }
+        crate::network::host(host, place.world)
+    };
+    let is_known = known.marks.has_any(&[Mark::Loopback, Mark::ListedHost]);
+    Some((!is_known).then_some(Shape::Address))
+}
+
+/// `evil.example:8080`
+fn host_with_port(text: &str) -> bool {
+    let Some((host, port)) = text.split_once(':') else { return false };
+    let port = port.split('/').next().unwrap_or_default();
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_name = host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-'));
+    is_port
+        && is_name
+        && host.contains('.')
+        && !host.starts_with('.')
+        && host.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// `10.1.2.3`, with or without a port.
+fn is_number(text: &str) -> bool {
+    let host = text.split([':', '/']).next().unwrap_or_default();
+    let parts: Vec<&str> = host.split('.').collect();
+    parts.len() == 4 && parts.iter().all(|part| part.parse::<u8>().is_ok())
+}
+
+impl Place<'_> {
+    /// A path that does not stay in the project or in scratch space.
+    fn is_left_by(&self, piece: &str) -> bool {
+        if piece.starts_with('~') {
+            return true;
+        }
+        let is_path = piece.starts_with('/') || piece.split('/').any(|part| part == "..");
+        if !is_path || NOTHING.contains(&piece) {
+            return false;
+        }
+        let Some(cwd) = self.cwd else { return true };
+        let full = path::lexical(&path::join(cwd, piece));
+        let is_inside = self.world.project().is_some_and(|root| path::under(&full, root));
+        !is_inside && !self.world.scratch().iter().any(|scratch| path::under(&full, scratch))
+    }
+}
+
+/// A command substitution, a call, or statements in a row.
+fn is_code(text: &str) -> bool {
+    let is_call = text.match_indices('(').any(|(at, _)| {
+        at > 0 && text.as_bytes().get(at - 1).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    });
+    is_call
+        || text.contains("$(")
+        || text.contains('`')
+        || text.contains("; ")
+        || text.contains('\n')
+        || text.contains(" | ")
+}
