@@ -68,7 +68,7 @@ pub(super) fn assign_roles(out: &mut Observer<'_>, invocation: &mut Invocation) 
         out.lower(Degree::Unknown, format!("so many operands of `{}`", invocation.by.name));
         roles.resize(args.operands.len(), Role::Resource);
     }
-    roles.resize(args.operands.len(), Role::Data);
+    roles.resize(args.operands.len(), Role::Name);
     let effects = args
         .given
         .iter()

@@ -96,9 +96,13 @@ fn address(place: &Place<'_>, text: &str, is_name: bool) -> Option<Option<Shape>
         }
         crate::network::url(url, place.world)
     } else {
-        let host = text.rsplit_once('@').map_or(text, |(_, host)| host);
-        let is_behind_user = host != text && host.contains('.') && !host.starts_with('.');
-        if !host_with_port(host) && !is_number(host) && !is_behind_user {
+        let (user, host) = text.rsplit_once('@').unwrap_or(("", text));
+        // `pkg@1.2.3` is a version; `.com` and the like have letters.
+        let has_domain = host
+            .rsplit_once('.')
+            .is_some_and(|(_, last)| last.starts_with(|letter: char| letter.is_ascii_alphabetic()));
+        let is_behind_user = !user.is_empty() && has_domain && !text.contains([' ', '/']);
+        if is_name || !(host_with_port(host) || is_number(host) || is_behind_user) {
             return None;
         }
         crate::network::host(host, place.world)
