@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod call;
+mod certificate_checks;
 mod clear;
 mod coverage;
 mod described_world;
@@ -30,6 +31,7 @@ pub mod example;
 #[doc(hidden)]
 pub mod examples_check;
 mod facts;
+mod foreign_settings;
 pub mod imports;
 mod incoming;
 mod intent;

@@ -161,6 +161,7 @@ fn entry(out: &mut Writer, entry: &Entry, pool: &mut Pool) {
         out.list(list, |out, text| out.text(text));
     }
     out.number(pool.named(&entry.subs, |out, text| out.text(text)));
+    out.long(entry.facets.0);
 }
 
 fn flag(out: &mut Writer, flag: &Flag) {

@@ -6,7 +6,7 @@ use doorward_vocabulary::{Clearance, Marks, Operation, Reach, Reversibility, Sco
 
 use crate::rule::{Mask, Rule, Stage, When};
 use crate::schema::{
-    Changes, Condition, Count, Does, Entry, Flag, Grammar, Named, Operand, Role, Rows, Style, Takes, Text,
+    Changes, Condition, Count, Does, Entry, Facets, Flag, Grammar, Named, Operand, Role, Rows, Style, Takes, Text,
 };
 use crate::tool::{Risk, ToolEntry};
 
@@ -237,6 +237,7 @@ fn entry(key: Text, reader: &mut Reader, pool: usize) -> Option<Entry> {
         delegates: reader.list(Reader::string)?,
         env: reader.list(Reader::string)?,
         subs: reader.named(pool)?,
+        facets: Facets(reader.long()?),
     })
 }
 

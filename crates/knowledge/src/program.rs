@@ -3,11 +3,11 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::family::Family;
+use crate::family::{Family, Settings};
 use crate::file::{Complaint, File};
 use crate::notation;
 use crate::packed::Packed;
-use crate::schema::{Changes, Entry, Flag, Grammar, Named, Role, Style, Takes, Text};
+use crate::schema::{Changes, Entry, Facet, Flag, Grammar, Named, Role, Style, Takes, Text};
 
 /// A program file: its names, its entries (the program first) and its examples.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,6 +114,9 @@ pub fn read(file: File<'_>, kin: &dyn Kin) -> Result<ProgramFile, Complaint> {
         inherit(file, &table, &mut entries, &base)?;
     }
     let family = Family::read(file, &table, &entries)?;
+    if family.as_ref().is_some_and(|family| family.settings == Some(Settings::Operand)) {
+        entries.iter_mut().for_each(|entry| entry.facets.add(Facet::SettingsBesideOperand));
+    }
     Ok(ProgramFile { names, entries, examples, checked, family })
 }
 
@@ -145,6 +148,7 @@ fn inherit(file: File<'_>, table: &DeTable<'_>, entries: &mut Vec<Entry>, base: 
     if own.delegates.is_empty() {
         own.delegates.clone_from(&first.delegates);
     }
+    own.facets.0 |= first.facets.0;
     let key = own.key.clone();
     if own.subs.is_empty() && !below.is_empty() {
         own.subs = first.subs.clone();
@@ -249,6 +253,11 @@ fn field<'a>(
             "anywhere" => entry.helps = true,
             text => return Err(complain(format!("`{text}` is not a place for help"))),
         },
+        "facets" => {
+            for word in file.strings(value)? {
+                entry.facets.add(Facet::parse(&word).ok_or_else(|| complain(format!("`{word}` is not a facet")))?);
+            }
+        }
         "delegates" => entry.delegates = texts(file.strings(value)?),
         "env" => entry.env = texts(file.strings(value)?),
         "operands" => {

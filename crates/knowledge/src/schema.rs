@@ -126,6 +126,29 @@ words! {
     }
 }
 
+words! {
+    /// What else is known about a command, beyond its flags, operands and effects.
+    Facet {
+        SettingsBesideOperand = "settings-beside-operand" : "loads settings that can run code from the folder of the file it looks at",
+        CopiesInput = "copies-input" : "writes what it reads from standard input",
+        PrintsToken = "prints-token" : "prints one word without a path: a number, a hash, a version",
+    }
+}
+
+/// A set of facets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Facets(pub u64);
+
+impl Facets {
+    pub fn add(&mut self, facet: Facet) {
+        self.0 |= 1 << facet as u64;
+    }
+
+    pub fn has(self, facet: Facet) -> bool {
+        self.0 >> facet as u64 & 1 == 1
+    }
+}
+
 /// Text that is borrowed from the pack, or owned while a file is read.
 pub type Text = Cow<'static, str>;
 
@@ -158,6 +181,7 @@ pub struct Entry {
     pub env: Vec<Text>,
     /// Names of subcommands.
     pub subs: Named<Text>,
+    pub facets: Facets,
 }
 
 /// Things with names, in the order of their names.

@@ -2,6 +2,7 @@
 
 use doorward_vocabulary::{Mark, Marks};
 
+use crate::certificate_checks;
 use crate::path;
 use crate::secret;
 
@@ -39,6 +40,9 @@ pub(super) fn marks(path: &str, text: &str) -> Marks {
     let mut marks = Marks::default();
     if secret::holds(text) {
         marks.add(Mark::SecretInContent);
+    }
+    if certificate_checks::switches_off(path, text) {
+        marks.add(Mark::TlsWeakened);
     }
     let name = path::name(path).to_ascii_lowercase();
     // Whoever loads the file reads a key as what it means, however its letters are written.
