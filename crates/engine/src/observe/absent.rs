@@ -124,7 +124,7 @@ impl Observer<'_> {
         let absent = std::mem::take(&mut self.absent);
         let is_made = |absent: &&Absent| self.effects().iter().any(|effect| absent.may_match(effect));
         let Some(pattern) = absent.iter().find(is_made).map(|absent| absent.pattern.clone()) else { return };
-        self.lower(Degree::Opaque, format!("`{pattern}`, which matches nothing yet: the call makes something there"));
+        self.lower(Degree::Opaque, format!("`{pattern}`, which matches only what this call creates"));
     }
 }
 

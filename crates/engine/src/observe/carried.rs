@@ -64,7 +64,7 @@ pub(super) fn note_carried(out: &mut Observer<'_>, carried: Carried) {
         return;
     }
     if out.carried.len() == MOST {
-        return out.lower(Degree::Opaque, "so many trees that are copied or moved");
+        return out.lower(Degree::Opaque, "there are more copied or moved trees than doorward follows");
     }
     out.carried.push(carried);
 }
@@ -78,7 +78,7 @@ pub(super) fn touch_carried(out: &mut Observer<'_>, touch: Touch, absolute: &str
     let follow = if absolute.ends_with('/') { Follow::Last } else { touch.follow() };
     let led = leads_carried(out, absolute, follow);
     if led.is_lost || is_of_unknown(out, absolute) {
-        out.lower(Degree::Opaque, format!("what lies at `{absolute}`: this call put it there"));
+        out.lower(Degree::Opaque, format!("what is at `{absolute}`, because this call puts it there"));
     }
     let lexical = path::lexical(absolute);
     let starts = std::iter::once(&lexical).chain(&led.to);
@@ -116,7 +116,7 @@ pub(super) fn touch_carried_glob(out: &mut Observer<'_>, touch: Touch, absolute:
         }
     }
     if is_lost {
-        out.lower(Degree::Opaque, format!("where `{absolute}` leads: it may go through a link"));
+        out.lower(Degree::Opaque, format!("where `{absolute}` leads, because it may go through a link"));
         out.unknown(touch.operation(), by, Marks::default());
     }
     globs.sort();
@@ -139,7 +139,10 @@ pub(super) fn note_carried_run(out: &mut Observer<'_>, absolute: &str) {
     let is_inside = |path: &String| out.world.project().is_some_and(|project| path::under(&real(path), project));
     let is_known = led.to.iter().chain(&sources).all(is_inside);
     if !is_known || led.is_lost || is_of_unknown(out, absolute) {
-        out.lower(Degree::Opaque, format!("what `{absolute}` runs: this call put it there, and a link leads on"));
+        out.lower(
+            Degree::Opaque,
+            format!("what `{absolute}` runs, because this call puts it there and a link leads on"),
+        );
     }
 }
 

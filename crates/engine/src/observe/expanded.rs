@@ -23,7 +23,7 @@ pub(super) fn touch_ruled(out: &mut Observer<'_>, touch: Touch, directory: &str,
     let Some(matched) = expanded(out.world, directory, pattern) else {
         return out.lower(
             Degree::Opaque,
-            format!("what `{pattern}` matches: a rule may be about some of it, and it cannot be listed"),
+            format!("what `{pattern}` matches, because the directory can't be listed and a rule may cover part of it"),
         );
     };
     let is_ruled = |file: &&String| {

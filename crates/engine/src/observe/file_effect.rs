@@ -138,7 +138,7 @@ impl Observer<'_> {
             return Touched::default();
         }
         let Some(absolute) = self::absolute(&field.text, cwd) else {
-            self.lower(Degree::Opaque, format!("`{}` in a directory that is not known", field.shown()));
+            self.lower(Degree::Opaque, format!("`{}` in a directory doorward doesn't know", field.shown()));
             self.unknown(touch.operation(), by, Marks::default());
             return Touched::default();
         };
@@ -215,10 +215,7 @@ impl Observer<'_> {
                 touched
             }
             None => {
-                self.lower(
-                    Degree::Opaque,
-                    format!("`{}`: which path that is depends on something unknown", field.shown()),
-                );
+                self.lower(Degree::Opaque, format!("which path `{}` is", field.shown()));
                 // Wherever it lies, this name decides who may log in.
                 let decides = field.text.ends_with("/.ssh/authorized_keys");
                 let marks = if decides { Marks::default().with(Mark::AuthorizedKeys) } else { Marks::default() };
@@ -242,7 +239,7 @@ impl Observer<'_> {
         if self.links.iter().any(|link| path::under(&led.lexical, link))
             || leads_through_link(self.world, &led.real, pattern)
         {
-            self.lower(Degree::Opaque, format!("where `{absolute}` leads: it goes through a link"));
+            self.lower(Degree::Opaque, format!("where `{absolute}` leads, because it goes through a link"));
             self.unknown(touch.operation(), by, Marks::default().with(Mark::Wildcard));
         }
         let base = led.real.as_str();
@@ -370,7 +367,7 @@ impl Observer<'_> {
             link.real != resolved.real
         };
         if is_led || self.leads_through_own_link(touch, &resolved.lexical, absolute) {
-            self.lower(Degree::Opaque, format!("where `{}` leads: it goes through a link", resolved.lexical));
+            self.lower(Degree::Opaque, format!("where `{}` leads, because it goes through a link", resolved.lexical));
             self.unknown(touch.operation(), by, marks);
         }
         let real = resolved.real;
@@ -395,10 +392,7 @@ impl Observer<'_> {
             effect.sensitivity = effect.sensitivity.max(said.sensitivity);
         }
         if resolved.lost {
-            self.lower(
-                Degree::Opaque,
-                format!("`{}`: it is not known where the links of this path end", resolved.lexical),
-            );
+            self.lower(Degree::Opaque, format!("where the links of `{}` end", resolved.lexical));
         }
         mark_standing(self.world, touch, &real, &mut effect);
         if touch.is_tree() {

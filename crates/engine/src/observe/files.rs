@@ -19,7 +19,7 @@ pub(super) fn read_tool(out: &mut Observer<'_>, path: &str, cwd: &str) {
 pub(super) fn search_tool(out: &mut Observer<'_>, path: Option<&str>, files: Option<&str>, cwd: &str) {
     tool_path(out, Touch::ReadTree, path.filter(|path| !path.is_empty()).unwrap_or(cwd), cwd);
     if files.is_some_and(|files| crate::observe::globs::picks_sensitive(files, cwd, out.world)) {
-        out.lower(Degree::Opaque, "a search in files whose names are those of secrets");
+        out.lower(Degree::Opaque, "a search through files named like secrets");
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn edit_tool(out: &mut Observer<'_>, changes: &[Change], cwd: &str) {
 fn tool_path(out: &mut Observer<'_>, touch: Touch, path: &str, cwd: &str) {
     let by = By::default();
     if path.is_empty() {
-        out.lower(Degree::Opaque, "no path is given");
+        out.lower(Degree::Opaque, "the call names no path");
         out.unknown(Operation::Write, &by, Marks::default());
         return;
     }
@@ -60,7 +60,7 @@ fn tool_path(out: &mut Observer<'_>, touch: Touch, path: &str, cwd: &str) {
     let text = match (path.strip_prefix('~'), out.world.home()) {
         (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
             if touch != Touch::Read && touch != Touch::ReadTree {
-                out.lower(Degree::Opaque, "a tilde that the tool may not expand");
+                out.lower(Degree::Opaque, "a `~` that the tool may not expand");
             }
             format!("{home}{rest}")
         }

@@ -178,7 +178,7 @@ impl Observer<'_> {
         let goes_on = field.text.strip_prefix(UNKNOWN).is_some_and(|rest| !rest.is_empty());
         let finds_less = || SEARCHING.contains(&by.name.as_str()) && (!goes_on || self.stays_inside(field));
         if !walk.is_whole && !finds_less() {
-            self.lower(Degree::Unknown, "whether links in a tree of so many files lead out of it");
+            self.lower(Degree::Unknown, "whether links lead out of a tree this large");
         }
         self.touch_links(touch, &walk.found, by)
     }
@@ -234,7 +234,7 @@ impl Observer<'_> {
         let places = places_of(self.world, base, pattern, NAMED.saturating_sub(self.matched));
         self.matched += places.looked;
         if places.is_cut {
-            self.lower(Degree::Unknown, "whether links in a tree of so many files lead out of it");
+            self.lower(Degree::Unknown, "whether links lead out of a tree this large");
         }
         leading_out(self.world, &places.found)
     }
@@ -340,7 +340,7 @@ impl Observer<'_> {
     fn links_below(&mut self, base: &str, by: &By) -> Vec<String> {
         let walk = self.walk_links(base);
         if !walk.is_whole && !SEARCHING.contains(&by.name.as_str()) {
-            self.lower(Degree::Unknown, "whether links in a tree of so many files lead out of it");
+            self.lower(Degree::Unknown, "whether links lead out of a tree this large");
         }
         walk.found
     }

@@ -224,7 +224,7 @@ pub(super) fn mcp_tool(
 /// Looks at an argument as a path, an address, a command or SQL.
 fn argument(out: &mut Observer<'_>, key: &str, value: &Value, given: &mut Given<'_>) {
     if given.left == 0 {
-        out.lower(Degree::Opaque, "more arguments than can be looked at");
+        out.lower(Degree::Opaque, "there are more arguments than doorward checks");
         return;
     }
     given.left -= 1;

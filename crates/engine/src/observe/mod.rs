@@ -67,7 +67,7 @@ pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> F
     let subject = subject(call, &mut out, runs);
     let mut found = out.finish();
     if call.truncated {
-        found.lower(Degree::Opaque, "the call was cut before it reached doorward");
+        found.lower(Degree::Opaque, "the call was cut off before it reached doorward");
     }
     found.note_unguarded_agents();
     note_guard_signals(&mut found, &subject);

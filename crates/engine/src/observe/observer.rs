@@ -236,7 +236,7 @@ impl<'w> Observer<'w> {
                 if self.asides > 0 {
                     self.budget = 0;
                 }
-                self.lower(Degree::Opaque, "the call is too large to follow to its end");
+                self.lower(Degree::Opaque, "the call is too large to follow to the end");
                 false
             }
         }

@@ -39,7 +39,7 @@ pub(super) fn task_text(out: &mut Observer<'_>, text: &str, cwd: &str) {
     for snippet in snippets(text) {
         let state = State::new(cwd.starts_with('/').then_some(cwd));
         if let Some(harm) = harm_in(&mut Runner::new(out), &snippet, &state) {
-            return out.lower(Degree::Opaque, format!("a task that asks for `{snippet}`, which {harm}"));
+            return out.lower(Degree::Opaque, format!("a task that asks to run `{snippet}`, which {harm}"));
         }
     }
     if let Some(secret) = text.split(['\n', ';']).find_map(|sentence| sent_secret(out.world, sentence, cwd)) {

@@ -28,7 +28,7 @@ const NAME: usize = 60;
 const UNSURE: &str = "only ";
 
 /// How the engine's text describes an untrusted project.
-const UNTRUSTED: &str = "nobody has trusted";
+const UNTRUSTED: &str = "isn't trusted yet";
 
 /// The way out if only trust in the project is missing.
 const TRUST: &str = "If you trust it, run `doorward trust`";

@@ -59,7 +59,7 @@ fn python_import(runner: &mut Runner<'_, '_>, module: &str, code: &mut Code<'_>,
     }
     if let Some(root) = source_root(runner.out.world, name, state).filter(|_| files.is_empty() && !standard) {
         if let Some(changed) = changed_package(runner.out.world, top(name), state) {
-            return not_found(runner.out, format!("`{changed}`, which `{name}` is made of and which changed"), code);
+            return not_found(runner.out, format!("`{changed}`, which is part of `{name}` and has changed"), code);
         }
         files = python_files(runner.out.world, name, &root, state);
     }
@@ -178,7 +178,7 @@ fn project_module(runner: &mut Runner<'_, '_>, file: &str, code: &mut Code<'_>, 
 /// An installed package runs its own code when it is imported: part of a project that is trusted.
 fn package(out: &mut Observer<'_>, name: &str, code: &Code<'_>, state: &State<'_>) {
     if let Some(changed) = changed_package(out.world, name, state) {
-        return not_found(out, format!("`{changed}`, which `{name}` is made of and which changed"), code);
+        return not_found(out, format!("`{changed}`, which is part of `{name}` and has changed"), code);
     }
     let mut effect = Effect::new(Operation::Execute, Target::Program(name.to_owned()));
     effect.scope = Scope::Project;
@@ -193,7 +193,7 @@ fn package(out: &mut Observer<'_>, name: &str, code: &Code<'_>, state: &State<'_
         out.lower(Degree::Delegated, format!("the package `{name}`"));
     } else {
         effect.marks.add(Mark::UntrustedProject);
-        out.lower(Degree::Opaque, format!("the package `{name}` of a project that nobody has trusted"));
+        out.lower(Degree::Opaque, format!("the package `{name}` of a project that isn't trusted yet"));
     }
     out.effect(effect);
 }

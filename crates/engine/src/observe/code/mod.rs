@@ -114,7 +114,7 @@ pub(super) fn code_beside(
 ) -> Stream {
     let Some(language) = language else { return opaque_code(runner.out, "", None, by) };
     if runner.depth > NESTING || !runner.out.spend(8 + u32::try_from(text.len() / 32).unwrap_or(u32::MAX)) {
-        return opaque_code(runner.out, ": it goes too deep", Some(language), by);
+        return opaque_code(runner.out, ": it is nested too deeply", Some(language), by);
     }
     runner.depth += 3;
     let output = read_code(runner, beside, text, language, state, by);

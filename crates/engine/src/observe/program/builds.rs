@@ -45,7 +45,7 @@ const CODE_IN_BUILDS: &[&str] = &[
 pub(super) fn leads_to(out: &mut Observer<'_>, directory: &str) -> Option<String> {
     let resolved = path::resolve(directory, out.world, path::Follow::Last);
     if resolved.lost {
-        out.lower(Degree::Opaque, format!("it is not known where the links of `{directory}` end"));
+        out.lower(Degree::Opaque, format!("where the links of `{directory}` end"));
     }
     (!resolved.lost).then_some(resolved.real)
 }
@@ -68,7 +68,7 @@ pub(super) fn builds_directory(
     // `pip install DIR` builds it; others that are handed a directory look for tests or scripts in it.
     let name = &invocation.by.name;
     if name.ends_with("install") && !builds_without_own_code(out.world, &resolved.real) {
-        out.lower(Degree::Unknown, format!("the code of the project that the build of `{name}` runs"));
+        out.lower(Degree::Unknown, format!("the project code that the build of `{name}` runs"));
         return false;
     }
     let patterns = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter());
@@ -111,7 +111,7 @@ pub(super) fn foreign_sources(
         .map(Field::shown);
     if let Some(place) = foreign {
         let name = invocation.by.name.clone();
-        out.lower(Degree::Opaque, format!("`{name}` runs code of `{place}`, which is not the project's"));
+        out.lower(Degree::Opaque, format!("`{name}` runs code from `{place}`, which is not part of the project"));
         for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
             does.marks.add(Mark::OutsideProject);
         }

@@ -213,7 +213,7 @@ fn doubtful_argument(world: &dyn World, program: &str, invocation: &Invocation) 
             let values = ["-A", "--app"].iter().filter_map(|flag| args.value(flag));
             let mut places = values.filter(|value| value.dynamic || value.text.contains('/'));
             let place = places.find(|value| lies_outside(world, value, invocation))?;
-            Some((Degree::Opaque, format!("the code of `{}`, which is not the project's", place.shown())))
+            Some((Degree::Opaque, format!("the code of `{}`, which is not part of the project", place.shown())))
         }
         // A name that begins so is a command whose output is read.
         "soxi" | "sox" | "play" => {

@@ -41,7 +41,7 @@ pub(super) fn program_named<'a>(
 ) -> Stream {
     let by = By { name: crate::path::name(name).to_owned(), part };
     if runner.depth > WRAPPERS * 3 {
-        runner.out.lower(Degree::Opaque, "programs that start programs, too deep to follow");
+        runner.out.lower(Degree::Opaque, "programs that start other programs, nested too deeply to follow");
         runner.out.unknown(Operation::Execute, &by, Marks::default());
         return Stream::default();
     }
@@ -142,7 +142,7 @@ pub(super) fn judge_identity(
         Identity::Exchanged(path) => {
             runner
                 .out
-                .lower(Degree::Opaque, format!("what `{}` does since its bytes changed", crate::path::name(&path)));
+                .lower(Degree::Opaque, format!("what `{}` does, because its bytes changed", crate::path::name(&path)));
             executes_file(runner.out, &path, by, Marks::default().with(Mark::ExchangedBinary));
             runner.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
         }

@@ -117,12 +117,12 @@ fn run_words<'a>(
         return unknown_program(runner.out, fields, &by, input);
     };
     if doorward_shell::lookalike(&name) {
-        runner.out.lower(Degree::Opaque, format!("`{name}` mixes letters that look alike"));
+        runner.out.lower(Degree::Opaque, format!("`{name}` mixes letters of different alphabets that look alike"));
         runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::Hidden));
         return Stream::default();
     }
     if state.shadowed.contains(&name) {
-        runner.out.lower(Degree::Opaque, format!("`{name}` was given another meaning before"));
+        runner.out.lower(Degree::Opaque, format!("`{name}` was redefined earlier"));
     }
     if let Some(body) = state.functions.get(&name).copied() {
         return function(runner, &name, body, fields, state, input);

@@ -80,7 +80,7 @@ pub(super) fn note_patches(out: &mut Observer<'_>, invocation: &Invocation, stat
     reading.is_own = is_own_patch(out.world, invocation, state);
     patch_elsewhere(out, &reading, invocation);
     let Some(texts) = patch_texts(out.world, applier, invocation, state) else {
-        return unread_patch(out, "a patch whose text doorward cannot see", invocation);
+        return unread_patch(out, "a patch whose text doorward can't see", invocation);
     };
     for text in texts.iter().filter(|text| !text.trim().is_empty()) {
         patch_text(out, text, &reading, invocation, state);
@@ -104,10 +104,10 @@ fn patch_text(
         unread_patch(out, doubt, invocation);
     }
     if read.files.is_empty() {
-        return unread_patch(out, "a text that is no patch doorward can read", invocation);
+        return unread_patch(out, "a patch in a format doorward can't read", invocation);
     }
     if read.files.len() > FILES {
-        unread_patch(out, "a patch with more files than are looked at", invocation);
+        unread_patch(out, "a patch with more files than doorward checks", invocation);
     }
     for file in read.files.iter().take(FILES) {
         if file.is_binary {

@@ -65,7 +65,7 @@ pub(super) fn assign_roles(out: &mut Observer<'_>, invocation: &mut Invocation) 
     };
     let tables_say_all = matches!(entry.grammar, None | Some(Grammar::GitExtra));
     if tables_say_all && roles.len() < args.operands.len() && args.unknown_sub.is_none() {
-        out.lower(Degree::Unknown, format!("so many operands of `{}`", invocation.by.name));
+        out.lower(Degree::Unknown, format!("the extra arguments of `{}`", invocation.by.name));
         roles.resize(args.operands.len(), Role::Resource);
     }
     roles.resize(args.operands.len(), Role::Data);

@@ -49,7 +49,7 @@ pub(crate) fn recipe(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, s
         runner.out.lower(
             Degree::Opaque,
             format!(
-                "`{changed}`, which decides what `{}` runs, changed since the project was trusted",
+                "`{changed}` has changed since you trusted the project, and it decides what `{}` runs",
                 invocation.by.name
             ),
         );
@@ -76,7 +76,7 @@ pub(crate) fn recipe(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, s
         marks.add(Mark::UntrustedProject);
         runner
             .out
-            .lower(Degree::Opaque, format!("`{}` runs code of a project that nobody has trusted", invocation.by.name));
+            .lower(Degree::Opaque, format!("`{}` runs code of a project that isn't trusted yet", invocation.by.name));
     } else if !inside {
         marks.add(Mark::OutsideProject);
         runner.out.lower(Degree::Opaque, format!("`{}` runs code outside the project", invocation.by.name));
@@ -158,14 +158,14 @@ pub(crate) fn project_program(
         return run_file(runner, file, state, input, by, Mark::OutsideProject, how);
     }
     if let Some(place) = fetched_here(Some(file), state) {
-        runner.out.lower(Degree::Opaque, format!("`{}` lies in `{place}`, which this call fetched", path::name(file)));
+        runner.out.lower(Degree::Opaque, format!("`{}` is in `{place}`, which this call fetched", path::name(file)));
         return executes_file(runner.out, file, by, Marks::default().with(Mark::ChangedRecipe));
     }
     if let Some(changed) = changed_beside(runner, file, state) {
         runner.out.lower(
             Degree::Opaque,
             format!(
-                "`{changed}`, which decides what `{}` runs, changed since the project was trusted",
+                "`{changed}` has changed since you trusted the project, and it decides what `{}` runs",
                 path::name(file)
             ),
         );
@@ -201,7 +201,7 @@ pub(crate) fn project_program(
         }
         Tracking::Clean | Tracking::Rebuildable => {
             marks.add(Mark::UntrustedProject);
-            runner.out.lower(Degree::Opaque, format!("`{}` of a project that nobody has trusted", path::name(file)));
+            runner.out.lower(Degree::Opaque, format!("`{}` of a project that isn't trusted yet", path::name(file)));
         }
         Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown => {
             return run_file(runner, file, state, input, by, Mark::ProjectBinary, how);
@@ -251,7 +251,7 @@ pub(crate) fn run_file(
         }
         match written.content.filter(|_| !written.origin.download) {
             Some(text) => file_text(runner, file, &text, state, input, by, how),
-            None => runner.out.lower(Degree::Opaque, format!("what `{}` holds now", path::name(file))),
+            None => runner.out.lower(Degree::Opaque, format!("what `{}` contains now", path::name(file))),
         }
         return executes_file(runner.out, file, by, marks.with(Mark::SessionFile));
     }
@@ -263,9 +263,9 @@ pub(crate) fn run_file(
         Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
             let is_built = runner.out.world.tracking(file) == Tracking::Rebuildable;
             let instead = if is_built {
-                ", which was built anew: its build tool can run it"
+                ", which was rebuilt: run it through its build tool instead"
             } else if mark == Mark::ChangedBinary {
-                ", which is not on your list of programs as it is now: `doorward trust tools` lists it"
+                ", which changed since you listed it: run `doorward trust tools` to list it again"
             } else {
                 ""
             };
@@ -346,7 +346,7 @@ pub(crate) fn not_as_trusted(world: &dyn World, file: &str, state: &State<'_>) -
     if look.created_this_session || state.written.contains_key(file) {
         "which was written in this session"
     } else if look.changed_since_trust {
-        "which changed since the project was trusted"
+        "which has changed since you trusted the project"
     } else {
         "which git does not track"
     }

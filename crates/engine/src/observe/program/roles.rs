@@ -150,7 +150,7 @@ pub(crate) fn helper_program(
         return;
     }
     let by = invocation.by.clone();
-    runner.out.lower(Degree::Unknown, format!("the program that `{}` is told to run", by.name));
+    runner.out.lower(Degree::Unknown, format!("the program that `{}` runs", by.name));
     runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
     let input = std::mem::take(&mut invocation.input);
     shell_code(runner, field, invocation, state);
@@ -440,7 +440,7 @@ fn other_code(
             invocation.output.origin = invocation.output.origin.and(output.origin);
         }
         Some(_) | None => {
-            runner.out.lower(Degree::Opaque, format!("code given to `{}` that is not known", by.name));
+            runner.out.lower(Degree::Opaque, format!("code given to `{}` that doorward can't see", by.name));
             runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::InlineCode));
         }
     }

@@ -81,7 +81,7 @@ fn run_script(
     }
     let resolved = path::resolve(&absolute, runner.out.world, path::Follow::Last);
     if resolved.lost {
-        runner.out.lower(Degree::Opaque, format!("it is not known where the links of `{absolute}` end"));
+        runner.out.lower(Degree::Opaque, format!("where the links of `{absolute}` end"));
     }
     // A file may be called like this, but where none is known to be it is more likely code that was taken for a name.
     let is_there =

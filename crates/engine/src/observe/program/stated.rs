@@ -43,7 +43,7 @@ pub(crate) fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocatio
             continue;
         }
         if does.operation == Operation::Execute && does.marks.has(Mark::ShellCode) {
-            runner.out.lower(Degree::Opaque, format!("the code that `{}` is given", invocation.by.name));
+            runner.out.lower(Degree::Opaque, format!("the code given to `{}`", invocation.by.name));
         }
         if does.marks.has(Mark::EnvironmentDump) {
             environment_dump(runner.out.world, &mut does, invocation);

@@ -71,7 +71,7 @@ pub(crate) fn tasks(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, st
         "mktemp" => {
             let odd = |field: &Field| field.exact().is_none_or(|text| text.contains('/'));
             if invocation.args.has_any(&["-p", "--tmpdir", "-t"]) && invocation.args.operands.iter().any(odd) {
-                runner.out.lower(Degree::Unknown, "where `mktemp` puts a template with a directory");
+                runner.out.lower(Degree::Unknown, "where `mktemp` creates a template with a directory in it");
             }
         }
         "cargo" => cargo_runs_guard(runner, invocation, state),

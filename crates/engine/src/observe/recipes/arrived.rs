@@ -55,7 +55,7 @@ pub(crate) fn foreign_code(world: &dyn World, place: &str, program: &str) -> Str
     // The project itself, or what holds it: only what came is new in it.
     match world.project().is_some_and(|project| path::under(project, place)) {
         true => {
-            format!("`{program}` runs code that came into `{name}` with git or an archive, and nobody has read it")
+            format!("`{program}` runs code that git or an archive brought into `{name}` and doorward hasn't read")
         }
         false => format!("`{program}` runs code in `{name}`, which is not part of the project"),
     }
@@ -73,11 +73,13 @@ pub(crate) fn unread_arrivals(runner: &mut Runner<'_, '_>, invocation: &Invocati
     let unread = others.iter().find(|file| !is_inert(file) && !is_followed(file, invocation));
     if let Some(file) = unread {
         let name = path::name(file);
-        runner.out.lower(Degree::Opaque, format!("`{name}`, which came with git or an archive and nobody has read"));
+        runner
+            .out
+            .lower(Degree::Opaque, format!("`{name}`, which came with git or an archive and doorward can't read"));
     }
     if sources.len() > SOURCES {
         let count = sources.len();
-        return runner.out.lower(Degree::Opaque, format!("{count} sources that came with git or an archive"));
+        return runner.out.lower(Degree::Opaque, format!("{count} source files that came with git or an archive"));
     }
     for file in sources {
         if let Some(language) = read_as(file) {

@@ -274,7 +274,7 @@ fn mentioned(
         let runs_other = runner::runners_of(name).iter().any(|runner| words.contains(runner));
         if runs_other && !task.is_written_in(name) {
             if !follow_task(runner, task, invocation, state) {
-                runner.out.lower(Degree::Opaque, format!("`{name}`, which changed, and what of it is run"));
+                runner.out.lower(Degree::Opaque, format!("which part of `{name}` runs, because it changed"));
                 runner.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::ChangedRecipe));
             }
             return;

@@ -132,7 +132,7 @@ pub(crate) fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Lang
     let Some(text) = files::text(file, runner.out.world, state) else {
         let is_of_session = state.written.contains_key(file) || runner.out.world.look(file).created_this_session;
         if is_of_session || has_arrived {
-            runner.out.lower(Degree::Opaque, format!("what `{name}`, which was written before, does"));
+            runner.out.lower(Degree::Opaque, format!("what `{name}`, which was written earlier, does"));
         }
         return;
     };
@@ -158,9 +158,9 @@ pub(crate) fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Lang
     runner.out.merge(found);
     if doubtful {
         let why = if has_arrived {
-            "came from elsewhere and is not understood"
+            "came from outside and doorward doesn't fully understand"
         } else {
-            "changed and runs what it puts together"
+            "changed and runs code it assembles itself"
         };
         runner.out.lower(Degree::Opaque, format!("`{name}`, which {why}"));
         runner.out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));

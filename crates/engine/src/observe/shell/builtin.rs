@@ -74,7 +74,7 @@ impl Runner<'_, '_> {
             | "logout" | "suspend" => self.quiet(name, words, state),
             "compgen" | "complete" => {
                 if words.iter().any(Field::may_be_flag) || has_letter(words, &['C', 'F', 'W']) {
-                    self.out.lower(Degree::Opaque, format!("`{name}` may run text"));
+                    self.out.lower(Degree::Opaque, format!("`{name}` may run its arguments as a command"));
                     self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
                 }
                 Some(Stream::default())
@@ -133,7 +133,7 @@ impl Runner<'_, '_> {
     fn declare(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
         let flags: String = words.iter().map(|word| word.text.as_str()).filter(|text| text.starts_with('-')).collect();
         if flags.contains('n') && name != "export" {
-            self.out.lower(Degree::Opaque, "a variable that stands for another one");
+            self.out.lower(Degree::Opaque, "a variable that refers to another one");
         }
         let exports = name == "export" || flags.contains('x');
         for word in words.iter().filter(|word| !word.text.starts_with(['-', '+'])) {
@@ -210,7 +210,7 @@ impl Runner<'_, '_> {
                 for word in words.iter().filter(|word| !word.text.starts_with('-')) {
                     match word.exact() {
                         Some("PATH" | "HOME" | "IFS") | None => {
-                            self.out.lower(Degree::Opaque, "a variable of the shell is removed")
+                            self.out.lower(Degree::Opaque, "a shell variable is removed")
                         }
                         Some(variable) => {
                             if crate::observe::names::is_history(variable) {
@@ -229,7 +229,7 @@ impl Runner<'_, '_> {
                 }
             }
             "hash" if has_letter(words, &['p', 'd', 'f']) || words.iter().any(|word| word.text.contains('=')) => {
-                self.out.lower(Degree::Opaque, "`hash` gives a name another program");
+                self.out.lower(Degree::Opaque, "`hash` makes a command name run another program");
                 Rc::make_mut(&mut state.shadowed).extend(words.iter().map(|word| word.text.clone()));
             }
             "enable" if has_letter(words, &['f']) => {
@@ -261,7 +261,7 @@ fn set_options(out: &mut Observer<'_>, words: &[Field], state: &mut State<'_>) -
             }
             Some(flag) if flag.starts_with('-') && flag.contains('k') => takes_keywords(out, state),
             Some(flag) if flag.starts_with('-') && flag.contains('r') => {
-                out.lower(Degree::Opaque, "`set -r` refuses what later commands rely on");
+                out.lower(Degree::Opaque, "`set -r` disables what later commands rely on");
             }
             Some(flag) if flag.starts_with(['-', '+']) => {
                 if flag.contains('a') {
@@ -285,7 +285,7 @@ fn set_options(out: &mut Observer<'_>, words: &[Field], state: &mut State<'_>) -
 
 /// From here on any word with `=` goes into the environment of the command.
 fn takes_keywords(out: &mut Observer<'_>, state: &mut State<'_>) {
-    out.lower(Degree::Opaque, "`set -k` makes variables of arguments");
+    out.lower(Degree::Opaque, "`set -k` changes arguments into variables");
     state.odd_shell = true;
 }
 
@@ -361,7 +361,7 @@ impl Runner<'_, '_> {
         let functions = std::mem::take(&mut state.functions);
         self.depth += 1;
         let output = if self.depth > 60 {
-            self.out.lower(Degree::Opaque, "builtins inside builtins, too deep to follow");
+            self.out.lower(Degree::Opaque, "builtins inside builtins, nested too deeply to follow");
             Stream::default()
         } else {
             run(self, words, state, input.clone(), by.part)
@@ -410,7 +410,7 @@ impl Runner<'_, '_> {
     fn alias<'a>(&mut self, words: &[Field], state: &mut State<'a>, by: &By) -> Option<Stream> {
         // zsh replaces words anywhere (`-g`), and files by their ending (`-s`).
         if has_letter(words, &['g', 's']) {
-            self.out.lower(Degree::Opaque, "an alias for words that are no commands");
+            self.out.lower(Degree::Opaque, "an alias for words that are not commands");
         }
         for word in words.iter().filter(|word| word.text != "-p") {
             let Some((name, text)) = word.text.split_once('=') else { continue };

@@ -24,7 +24,7 @@ impl Runner<'_, '_> {
 
 /// Data that nobody has seen runs commands where a number is expected: `a[$(…)]`.
 pub(crate) fn reads_as_number(out: &mut Observer<'_>) {
-    out.lower(Degree::Opaque, "unknown data that is read as arithmetic, which may run text");
+    out.lower(Degree::Opaque, "unknown data read as arithmetic, which may run commands");
 }
 
 /// Text that the shell reads as arithmetic: in `$((…))`, a subscript, an offset, the value of a number.
@@ -36,7 +36,7 @@ pub(crate) fn evaluates(out: &mut Observer<'_>, text: &str, state: &mut State<'_
             Harm::None => {}
             Harm::Unseen => reads_as_number(out),
             Harm::Runs => {
-                out.lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text"))
+                out.lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs commands"))
             }
         }
     }
@@ -48,7 +48,7 @@ pub(crate) fn evaluates(out: &mut Observer<'_>, text: &str, state: &mut State<'_
         state.set(name, value);
     }
     if runs_in_arithmetic(text) {
-        out.lower(Degree::Opaque, "arithmetic that runs text");
+        out.lower(Degree::Opaque, "arithmetic that runs commands");
     }
 }
 impl Runner<'_, '_> {
@@ -60,7 +60,7 @@ impl Runner<'_, '_> {
         if !subscript.contains(['$', '`', super::field::UNKNOWN]) {
             return;
         }
-        self.out.lower(Degree::Opaque, "a subscript that is evaluated and may run text");
+        self.out.lower(Degree::Opaque, "an evaluated subscript that may run commands");
         if self.depth < NESTED {
             let inner: State<'_> = state.clone();
             let part = self.out.outer.unwrap_or_default();

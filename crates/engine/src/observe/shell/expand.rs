@@ -361,7 +361,7 @@ fn operated<'a>(
 fn prompt_expansion<'a>(out: &mut Observer<'_>, value: Option<Stream>, _state: &mut State<'a>) {
     match value.and_then(|value| value.text) {
         Some(text) if !text.contains(['$', '`']) => {}
-        Some(_) | None => out.lower(Degree::Opaque, "a prompt expansion (`@P`) that may run text"),
+        Some(_) | None => out.lower(Degree::Opaque, "a prompt expansion (`@P`) that may run commands"),
     }
 }
 

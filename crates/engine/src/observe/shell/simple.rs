@@ -194,7 +194,7 @@ impl Runner<'_, '_> {
         }
         let fields = self.expand(word, state);
         let [field] = fields.as_slice() else {
-            self.out.lower(Degree::Opaque, "a redirect to something that is not one word");
+            self.out.lower(Degree::Opaque, "a redirect to more than one word");
             return;
         };
         redirect_to(self.out, redirect, field, by, state, redirected);

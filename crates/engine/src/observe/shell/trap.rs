@@ -46,7 +46,7 @@ impl Runner<'_, '_> {
         self.apart(|runner| runner.eval_text(&text, &mut inner, Stream::empty(), by.part));
         inner.written = Rc::clone(&state.written);
         if !at_end && !inner.equals(state) {
-            self.out.lower(Degree::Opaque, "a trap that changes variables or the directory at any time");
+            self.out.lower(Degree::Opaque, "a trap that may change variables or the directory at any time");
         }
         self.traps.push(Trap {
             text,

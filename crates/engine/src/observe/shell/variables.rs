@@ -48,7 +48,7 @@ pub(crate) fn read(
         _ => &[],
     };
     if name != "read" && has_letter(words, &['C']) {
-        runner.out.lower(Degree::Opaque, format!("`{name} -C` runs text"));
+        runner.out.lower(Degree::Opaque, format!("`{name} -C` runs its argument as a command"));
         runner.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
     }
     let mut at = 0;

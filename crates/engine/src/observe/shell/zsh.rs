@@ -69,7 +69,7 @@ pub(crate) fn note_table(out: &mut Observer<'_>, name: &str, state: &mut State<'
 pub(crate) fn note_hook(out: &mut Observer<'_>, name: &str, state: &State<'_>) {
     let is_called = CALLED.contains(&name) || (name.starts_with("TRAP") && name.len() > 4);
     if state.dialect == Dialect::Zsh && is_called {
-        out.lower(Degree::Opaque, format!("zsh calls `{name}` by itself"));
+        out.lower(Degree::Opaque, format!("zsh calls `{name}` on its own"));
     }
 }
 

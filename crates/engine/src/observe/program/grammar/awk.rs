@@ -24,7 +24,7 @@ pub(super) fn awk(world: &dyn World, invocation: &mut Invocation) -> Findings {
     found.operands();
     for program in programs(invocation) {
         let Some(text) = program.known() else {
-            found.doubt(Degree::Opaque, format!("a program of `{}` that is not known", invocation.by.name));
+            found.doubt(Degree::Opaque, format!("a program for `{}` that doorward can't see", invocation.by.name));
             found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
             continue;
         };

@@ -90,7 +90,7 @@ pub(super) fn cloud_cli(invocation: &mut Invocation) -> Findings {
         return found;
     }
     let Some(verb) = cloud_verb(&mut found, invocation) else {
-        found.doubt(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
+        found.doubt(Degree::Unknown, format!("what `{}` should do", invocation.by.name));
         return found;
     };
     invocation.args.unknown_sub = None;

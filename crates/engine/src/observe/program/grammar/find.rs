@@ -93,14 +93,14 @@ fn doubt_links(out: &mut Observer<'_>, expression: &Expression, invocation: &Inv
     let starts = expression.starts.iter().filter_map(Field::exact);
     if let Some(start) = starts.filter(|start| *start != "/").find(|start| through(start, world) != up_to(start, world))
     {
-        out.lower(Degree::Opaque, format!("where `{start}` leads: it is a link"));
+        out.lower(Degree::Opaque, format!("where `{start}` leads, because it is a link"));
     }
 }
 
 fn delete_found(out: &mut Observer<'_>, expression: &Expression, invocation: &Invocation) {
     doubt_links(out, expression, invocation);
     if expression.follows {
-        out.lower(Degree::Opaque, "what lies behind the links that `find` follows");
+        out.lower(Degree::Opaque, "what is behind the links that `find` follows");
     }
     if let Some(found) = certainly_found(out, expression, invocation) {
         return delete_certain(out, &found, expression, invocation);
@@ -148,7 +148,7 @@ fn run_on_found(
         invocation.cwd = None;
     }
     if expression.follows {
-        runner.out.lower(Degree::Opaque, "what lies behind the links that `find` follows");
+        runner.out.lower(Degree::Opaque, "what is behind the links that `find` follows");
     }
     if picks_secrets(runner.out.world, expression) {
         runner.out.lower(Degree::Opaque, "what `find` picks may be secrets");
@@ -339,7 +339,7 @@ fn start_paths(words: &[Field], expression: &mut Expression) -> usize {
             _ => {
                 if word.glob && text.starts_with(['*', '?', '[']) {
                     expression
-                        .trouble(Degree::Opaque, format!("`{text}` may match a name that is an action of `find`"));
+                        .trouble(Degree::Opaque, format!("`{text}` may match a file named like an action of `find`"));
                 }
                 expression.starts.push(word.clone());
             }
@@ -365,7 +365,7 @@ fn action(text: &str, rest: &[Field], expression: &mut Expression) -> usize {
             0
         }
         "-files0-from" => {
-            expression.trouble(Degree::Opaque, "start paths of `find` that a file lists");
+            expression.trouble(Degree::Opaque, "start paths that `find` reads from a file");
             expression.reads.extend(value);
             1
         }
@@ -400,7 +400,7 @@ fn command(text: &str, rest: &[Field], expression: &mut Expression) -> usize {
     let length = end.unwrap_or(rest.len());
     let words = rest.get(..length).unwrap_or_default().to_vec();
     if words.is_empty() || end.is_none() {
-        expression.trouble(Degree::Opaque, format!("`{text}` of `find` without its end"));
+        expression.trouble(Degree::Opaque, format!("`{text}` of `find`, which never ends"));
     }
     if !words.is_empty() {
         expression.commands.push((words, text.ends_with("dir")));

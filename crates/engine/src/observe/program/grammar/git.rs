@@ -216,7 +216,7 @@ pub(super) fn git_repository(
 ) {
     let world = runner.out.world;
     let Some(cwd) = invocation.cwd.as_deref() else {
-        return runner.out.lower(Degree::Opaque, "git in a directory that is not known");
+        return runner.out.lower(Degree::Opaque, "git in a directory doorward doesn't know");
     };
     let hooks = super::git_hooks::run_by(sub, invocation);
     if !world.project_trusted() {
@@ -231,7 +231,7 @@ pub(super) fn git_repository(
     let config = match &git.config {
         Ok(config) => config,
         Err(because) => {
-            return runner.out.lower(Degree::Opaque, format!("git settings that could not be read: {because}"));
+            return runner.out.lower(Degree::Opaque, format!("git settings that can't be read: {because}"));
         }
     };
     let uses = uses(sub, invocation);
@@ -290,7 +290,7 @@ fn git_config_change(out: &mut Observer<'_>, sub: &str, invocation: &mut Invocat
         key.starts_with("remote.") || key.starts_with("branch.")
     });
     if !known && !dangerous && !leads {
-        out.lower(Degree::Unknown, "a git setting that is not known");
+        out.lower(Degree::Unknown, "a git setting doorward doesn't know");
     }
     if let Some(file) = invocation.args.value("-f").or(invocation.args.value("--file")).cloned() {
         writes(out, crate::observe::file_effect::Touch::Edit, &file, invocation, state);

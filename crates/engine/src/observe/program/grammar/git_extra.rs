@@ -35,7 +35,7 @@ pub(crate) fn git_extra(runner: &mut Runner<'_, '_>, invocation: &mut Invocation
     git_repository(runner, "diff", git.as_ref(), invocation, state);
     if invocation.args.operands.iter().any(|word| word.text.starts_with('-') || word.may_be_flag()) {
         let name = &invocation.by.name;
-        runner.out.lower(Degree::Unknown, format!("what `{name}` hands on to git"));
+        runner.out.lower(Degree::Unknown, format!("what `{name}` passes to git"));
     }
     invocation.passes_input = false;
 }

@@ -277,7 +277,7 @@ fn hook_settings(out: &mut Observer<'_>, directory: &str, chosen: bool, root: &s
     let is_hook = |name: &String| !name.ends_with(".sample");
     let has_hooks = || out.world.entries(directory).is_none_or(|names| names.iter().any(is_hook));
     if chosen || has_hooks() {
-        out.lower(Degree::Opaque, format!("`{}`, which hooks of git read and which changed", path::name(file)));
+        out.lower(Degree::Opaque, format!("`{}`, which git hooks read and which has changed", path::name(file)));
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) fn git_index(out: &mut Observer<'_>, git: Option<&Git>, invocation: &
         }
     }
     if args.has("--stdin") && invocation.input.text.is_none() {
-        out.lower(Degree::Unknown, "which files `git update-index` is told to take");
+        out.lower(Degree::Unknown, "which files `git update-index` stages");
     }
     for path in &staged {
         stages(out, path.as_deref(), git, invocation);
@@ -43,7 +43,7 @@ fn stages(out: &mut Observer<'_>, staged: Option<&str>, git: Option<&Git>, invoc
     let Some(staged) = staged.filter(|staged| !staged.starts_with('"')) else {
         return out.lower(Degree::Opaque, format!("which file `{}` stages", by.name));
     };
-    out.lower(Degree::Unknown, format!("what `{}` stages as `{staged}`, past the file itself", by.name));
+    out.lower(Degree::Unknown, format!("what `{}` stages as `{staged}` in place of the file itself", by.name));
     let root = git.map(|git| git.root.as_str()).or(invocation.cwd.as_deref());
     if let Some(root) = root {
         let absolute = path::lexical(&path::join(root, staged));

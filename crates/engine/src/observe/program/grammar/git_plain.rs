@@ -138,17 +138,17 @@ pub(super) fn git_untrusted(
     invocation: &Invocation,
 ) {
     let found = match git {
-        None => Some("no repository is found".to_owned()),
-        Some(_) if is_among(DRIVEN, sub) => Some(format!("`{}` runs what it names", invocation.by.name)),
+        None => Some("there is no repository here".to_owned()),
+        Some(_) if is_among(DRIVEN, sub) => Some(format!("`{}` runs the command it is given", invocation.by.name)),
         Some(_) if !is_among(LOOKING, sub) && !commits_plainly(out.world, sub, invocation) => {
-            Some(format!("`{}` does more than look and commit", invocation.by.name))
+            Some(format!("`{}` does more than read and commit", invocation.by.name))
         }
         Some(git) => odd_hook(out.world, git, hooks)
             .or_else(|| odd_setting(out.world, git))
             .or_else(|| settings_for_agents(out.world, &git.root)),
     };
     if let Some(because) = found {
-        out.lower(Degree::Unknown, format!("git in a project that nobody has trusted: {because}"));
+        out.lower(Degree::Unknown, format!("git in a repo that isn't trusted yet: {because}"));
     }
 }
 
@@ -177,7 +177,7 @@ fn settings_for_agents(world: &dyn World, root: &str) -> Option<String> {
         Content::Text(text) => STARTING.iter().any(|word| text.to_ascii_lowercase().contains(word)),
         Content::TooLong | Content::NotText | Content::Unreadable => true,
     };
-    FOR_AGENTS.iter().find(starts).map(|name| format!("`{name}` brings commands for the agent"))
+    FOR_AGENTS.iter().find(starts).map(|name| format!("`{name}` contains commands for the agent"))
 }
 
 /// A hook lies there that the command would run.
@@ -189,7 +189,7 @@ fn odd_hook(world: &dyn World, git: &Git, hooks: Hooks) -> Option<String> {
         None => match world.look(&directory).kind {
             Kind::Missing | Kind::Unlisted => None,
             Kind::File | Kind::Directory | Kind::Link | Kind::Special | Kind::Unreadable => {
-                Some("its hooks cannot be listed".to_owned())
+                Some("its hooks can't be listed".to_owned())
             }
         },
     }
@@ -197,7 +197,7 @@ fn odd_hook(world: &dyn World, git: &Git, hooks: Hooks) -> Option<String> {
 
 /// A setting of the repository, or of one that git looks into from there, that is not known to run nothing.
 fn odd_setting(world: &dyn World, git: &Git) -> Option<String> {
-    let Ok(config) = &git.config else { return Some("its settings cannot be read".to_owned()) };
+    let Ok(config) = &git.config else { return Some("its settings can't be read".to_owned()) };
     let is_odd = |key: &&String| {
         let value = config.get(*key).map(String::as_str).unwrap_or_default();
         !is_inert(key, value)
@@ -210,10 +210,10 @@ fn odd_setting(world: &dyn World, git: &Git) -> Option<String> {
         return Some(format!("its setting `{key}` may run a program"));
     }
     let Some(inner) = world.submodules(&git.root) else {
-        return Some("its submodules cannot be listed".to_owned());
+        return Some("its submodules can't be listed".to_owned());
     };
     // Git starts itself in each of them, with settings and hooks of their own.
-    inner.first().map(|path| format!("it holds another repository, `{path}`"))
+    inner.first().map(|path| format!("it contains another repository, `{path}`"))
 }
 
 /// The subcommand, or the first word of it, is on the list.

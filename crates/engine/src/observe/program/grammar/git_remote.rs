@@ -31,7 +31,7 @@ pub(crate) fn git_remote(
             git_fetch(out, sub, git, invocation, state);
         }
         "bundle unbundle" => {
-            out.lower(Degree::Unknown, "commits out of a bundle, which is no remote of this repository");
+            out.lower(Degree::Unknown, "commits from a bundle, which is not a remote of this repository");
         }
         "archive" => {
             let Some(remote) = invocation.args.value("--remote").cloned() else { return };
@@ -43,7 +43,7 @@ pub(crate) fn git_remote(
         "submodule update" | "submodule sync" | "submodule init" => {
             let list = git.map(|git| path::join(&git.root, ".gitmodules"));
             if list.is_none_or(|list| is_changed(out.world, &list, state)) {
-                let what = "where `.gitmodules`, which changed, has submodules fetched from";
+                let what = "where submodules are fetched from, because `.gitmodules` changed";
                 out.lower(Degree::Unknown, what);
             }
         }
@@ -85,7 +85,7 @@ fn git_fetch(out: &mut Observer<'_>, sub: &str, git: Option<&Git>, invocation: &
     }
     let current = branch_now(out, git);
     if sub == "pull" && own && !specs.iter().all(|spec| is_upstream(spec, remote, current.as_deref(), git)) {
-        let what = "commits of a branch that is not the upstream of this one, which nobody here has seen";
+        let what = "commits from a branch that is not this one's upstream, which doorward hasn't seen";
         out.lower(Degree::Unknown, what);
     }
     // The branches of requests are anybody's.
@@ -203,7 +203,7 @@ fn git_address(
 /// A directory or bundle of this machine is no remote of the repository: whoever made it wrote its commits.
 fn foreign_source(out: &mut Observer<'_>, field: &Field, exchange: Exchange) {
     if exchange == Exchange::Fetch {
-        let what = format!("commits from `{}`, which is no remote of this repository", field.shown());
+        let what = format!("commits from `{}`, which is not a remote of this repository", field.shown());
         out.lower(Degree::Unknown, what);
     }
 }

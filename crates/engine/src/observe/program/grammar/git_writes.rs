@@ -45,11 +45,11 @@ pub(super) fn git_writes(
             git_write(out, staged, git, invocation, state);
         } else if found == Looked::Nameless && !wanted.is_perhaps && !stashes(&wanted, state) {
             // Another call may be about to make that name.
-            unseen_write(out, invocation, "git has nothing of that name yet");
+            unseen_write(out, invocation, "git has nothing by that name yet");
         }
     }
     if sub == "pull" && invocation.args.operands.is_empty() && git.is_some_and(|git| !pulls_own(git)) {
-        unseen_write(out, invocation, "the branch follows one of another name");
+        unseen_write(out, invocation, "the branch tracks one with another name");
     }
     super::git_sources::note_steps(sub, git, invocation, Rc::make_mut(&mut state.git));
     written
@@ -69,7 +69,7 @@ fn git_write(
     match out.world.rewrites(&write) {
         Rewrite::Undescribed => {}
         Rewrite::Nameless if !state.git.makes_names() => return Looked::Nameless,
-        Rewrite::Nameless => unseen_write(out, invocation, "it names something that this call fetches or makes first"),
+        Rewrite::Nameless => unseen_write(out, invocation, "it names something this call fetches or creates first"),
         Rewrite::Unread(because) => unseen_write(out, invocation, &because),
         Rewrite::Files(files) => {
             let elsewhere = write.into.is_some();

@@ -22,7 +22,7 @@ pub(super) fn sed(invocation: &mut Invocation) -> Findings {
     edits.operands();
     let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>().map(|lines| lines.join("\n")) else {
         found.extend(edits);
-        found.doubt(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
+        found.doubt(Degree::Opaque, format!("a script for `{}` that doorward can't see", invocation.by.name));
         found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
         return found;
     };

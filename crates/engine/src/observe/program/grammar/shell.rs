@@ -22,7 +22,7 @@ pub(super) fn shell_program(runner: &mut Runner<'_, '_>, invocation: &mut Invoca
         invocation.args.given.iter_mut().find(|given| given.name == "-c").and_then(|given| given.value.take())
     {
         if value.text.starts_with(['-', '+']) && !operands.is_empty() {
-            runner.out.lower(doorward_vocabulary::Degree::Unknown, format!("the flag `{}` behind `-c`", value.shown()));
+            runner.out.lower(doorward_vocabulary::Degree::Unknown, format!("the flag `{}` after `-c`", value.shown()));
         } else {
             operands.insert(0, value);
         }
@@ -42,7 +42,7 @@ pub(super) fn shell_program(runner: &mut Runner<'_, '_>, invocation: &mut Invoca
     }
     if operands.first().is_some_and(|word| word.text.starts_with('+')) {
         // `+n` and `+ec` are flags too, and what stands behind them is no operand of theirs.
-        runner.out.lower(doorward_vocabulary::Degree::Opaque, "a flag of a shell that begins with `+`");
+        runner.out.lower(doorward_vocabulary::Degree::Opaque, "a shell flag that starts with `+`");
     }
     match operands.first() {
         // Commands are read and not run; an interactive shell would run them, but that takes another flag.

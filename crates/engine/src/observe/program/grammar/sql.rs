@@ -29,7 +29,7 @@ pub(super) fn sql_client(invocation: &mut Invocation) -> Findings {
         match text.known() {
             Some(text) => worst = worst.max(weigh(text)),
             None => {
-                found.doubt(Degree::Opaque, format!("SQL given to `{}` that is not known", invocation.by.name));
+                found.doubt(Degree::Opaque, format!("SQL given to `{}` that doorward can't see", invocation.by.name));
                 worst = worst.max(Sql::Destroys);
             }
         }
@@ -38,7 +38,7 @@ pub(super) fn sql_client(invocation: &mut Invocation) -> Findings {
         tables_in_files(&mut found, &texts);
     }
     if worst == Sql::Escapes {
-        found.doubt(Degree::Opaque, format!("SQL given to `{}` that leaves the database", invocation.by.name));
+        found.doubt(Degree::Opaque, format!("SQL given to `{}` that reaches outside the database", invocation.by.name));
         found.unknown(Operation::Execute, Marks::default().with(Mark::Database).with(Mark::ShellCode));
     }
     if let Some(file) = database_file(invocation) {

@@ -69,7 +69,7 @@ pub(super) fn ssh(world: &dyn World, invocation: &mut Invocation) -> Findings {
 fn remote_command(words: &[Field], marks: Marks, invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
     if words.iter().any(|word| word.dynamic) {
-        found.doubt(Degree::Opaque, "a command on another machine that is not known");
+        found.doubt(Degree::Opaque, "a command on another machine that doorward can't see");
     }
     if words.iter().any(|word| word.origin.secret) {
         found.send_secret();
