@@ -14,10 +14,10 @@ pub(crate) struct Source<'t> {
 /// Parses, or says why not.
 pub(crate) fn parse(text: &str, language: &Language) -> Result<Tree, &'static str> {
     let mut parser = Parser::new();
-    parser.set_language(language).map_err(|_| "the grammar of this language cannot be used")?;
-    let tree = parser.parse(text, None).ok_or("the code cannot be parsed")?;
+    parser.set_language(language).map_err(|_| "doorward's grammar of this language can't be used")?;
+    let tree = parser.parse(text, None).ok_or("the code can't be parsed")?;
     if tree.root_node().has_error() {
-        return Err("the code does not follow the grammar of its language");
+        return Err("the code has a syntax error");
     }
     if too_deep(tree.root_node()) {
         return Err("the code is nested too deeply");

@@ -41,11 +41,11 @@ fn restored_by(effect: &Effect) -> u64 {
 fn sweeping(facts: &Facts) -> Option<Opinion> {
     let (here, before) = (restorable(facts), usize::try_from(facts.counts.restorable).unwrap_or(usize::MAX));
     let because = if here == usize::MAX {
-        "deletes or edits more tracked files than doorward counts".to_owned()
+        "deletes or edits more tracked files than doorward can count".to_owned()
     } else if here > OF_CALL {
-        format!("deletes or edits {here} tracked files at once: more than {OF_CALL}")
+        format!("deletes or edits {here} tracked files at once, more than the limit of {OF_CALL}")
     } else if here > 0 && here.saturating_add(before) > OF_SESSION {
-        format!("deletes or edits tracked files: {before} in this session already")
+        format!("deletes or edits tracked files, after {before} others in this session")
     } else {
         return None;
     };
@@ -69,13 +69,11 @@ pub(crate) fn opinions(facts: &Facts, policy: &Policy) -> Vec<Opinion> {
     }
     if counts.denials_in_a_row >= limits.denials_in_a_row {
         let (denials, limit) = (counts.denials_in_a_row, limits.denials_in_a_row);
-        hit.push(format!(
-            "{denials} calls were denied in a row; from {limit} on a person decides (`denials_in_a_row`)"
-        ));
+        hit.push(format!("{denials} calls were denied in a row; from {limit} on, you decide (`denials_in_a_row`)"));
     }
     if counts.denials >= limits.denials {
         let (denials, limit) = (counts.denials, limits.denials);
-        hit.push(format!("{denials} calls of this session were denied; from {limit} on a person decides (`denials`)"));
+        hit.push(format!("{denials} calls of this session were denied; from {limit} on, you decide (`denials`)"));
     }
     let firm = |because| Opinion::confirm(Source::Limit, Clearance::Firm, because);
     hit.into_iter().map(firm).chain(sweeping(facts)).collect()

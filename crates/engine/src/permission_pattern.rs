@@ -138,7 +138,7 @@ impl Pattern {
         let argument = self.argument.as_deref().unwrap_or("*");
         if argument.chars().all(|character| matches!(character, '*' | ' ')) {
             let reads = matches!(self.tool.as_str(), "read" | "search" | "websearch");
-            return (!reads).then_some("it allows whatever the tool can do");
+            return (!reads).then_some("it allows everything the tool can do");
         }
         let (fixed, _) = argument.split_once('*')?;
         if self.tool != "bash" {
@@ -147,11 +147,12 @@ impl Pattern {
         let mut words = fixed.split_whitespace();
         let program = words.next().unwrap_or_default();
         if !fixed.trim_start().contains(char::is_whitespace) {
-            return Some("it does not name one program: put a space before the `*`");
+            return Some("it doesn't name a single program: put a space before the `*`");
         }
         let does_anything = DOES_ANYTHING.contains(&crate::lexical::name(program));
         let says_more = words.any(|word| !word.starts_with('-') && !word.contains('='));
-        (does_anything && !says_more).then_some("the program does whatever its words say: name the subcommand")
+        (does_anything && !says_more)
+            .then_some("this program can do anything, depending on its arguments: name the subcommand")
     }
 
     /// Why the pattern can match nothing.

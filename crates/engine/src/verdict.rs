@@ -86,7 +86,7 @@ impl TryFrom<f64> for Confidence {
     type Error = &'static str;
 
     fn try_from(value: f64) -> Result<Confidence, &'static str> {
-        Confidence::new(value).ok_or("a confidence lies between 0 and 1")
+        Confidence::new(value).ok_or("a confidence must be between 0 and 1")
     }
 }
 

@@ -117,42 +117,42 @@ impl AlertKind {
         let percent = |rate: f64| (rate * 100.0).round();
         match self {
             Self::Spike => format!(
-                "{SPIKE_BLOCKS} or more calls of one session were blocked within {} minutes, in the last {} days",
+                "{SPIKE_BLOCKS} or more calls in one session were blocked within {} minutes, in the last {} days",
                 SPIKE_MS / 60_000,
                 WEEK_MS / DAY_MS
             ),
             Self::Drop => format!(
-                "of a category's decisions in the last 24 hours more than {} points fewer were approved than in the {} days \
-                 before; both with {RATE_LEAST} decisions or more; of all decisions if no single category shows it",
+                "the approval rate of a category in the last 24 hours is more than {} points below that of the {} days before; \
+                 both need {RATE_LEAST} decisions or more; if no single category shows it, all decisions together are checked",
                 percent(DROP),
                 LEVEL_MS / DAY_MS
             ),
             Self::Overrides => format!(
-                "people let run more than {} % of the decisions in a category in {} days, of {OVERRIDE_LEAST} or more",
+                "you overrode more than {} % of the decisions in a category within {} days; it needs {OVERRIDE_LEAST} decisions or more",
                 percent(OVERRIDE_RATE),
                 MONTH_MS / DAY_MS
             ),
             Self::Breaker => format!(
-                "{BREAKER_ROW} calls in a row or {BREAKER_ALL} in all were denied in a session, in the last {} days; its next \
-                 call is put to a person",
+                "{BREAKER_ROW} calls in a row or {BREAKER_ALL} in all were denied in a session, in the last {} days; doorward \
+                 asks you about its next call",
                 WEEK_MS / DAY_MS
             ),
-            Self::Chain => "the record was changed, cut or cannot be read".to_owned(),
+            Self::Chain => "the record was changed or cut off, or can't be read".to_owned(),
             Self::Notifier => {
-                "a notification could not be delivered; told once until one is delivered again".to_owned()
+                "a notification could not be delivered; reported once, until one is delivered again".to_owned()
             }
             Self::Exchanged => format!(
-                "a file that a call names or touches changed between the agent's own question and the end of the call, in \
+                "a file that a call names or touches changed after the agent's own prompt and before the call ended, in \
                  the last {} days",
                 WEEK_MS / DAY_MS
             ),
             Self::Unguarded => format!(
-                "an agent's transcript shows a call that ran and is on no record, found when a session ends or by `doorward \
+                "an agent's transcript shows a call that ran without a record, found at the end of a session or by `doorward \
                  reconcile` in the last {} days",
                 WEEK_MS / DAY_MS
             ),
             Self::Rollback => format!(
-                "what was rolled out in stages went back by itself in the last {} days; `doorward rollout status --explain` says when",
+                "a staged rollout was rolled back automatically in the last {} days; `doorward rollout status --explain` says why",
                 WEEK_MS / DAY_MS
             ),
         }
@@ -283,7 +283,7 @@ impl Index {
             let lost = then.approval_rate - now.approval_rate;
             (is_enough && lost > DROP).then(|| {
                 let text = format!(
-                    "{:.0} % of {} decisions were approved in 24 hours, {:.0} % in the {} days before",
+                    "{:.0} % of {} decisions were approved in the last 24 hours, down from {:.0} % in the {} days before",
                     now.approval_rate * 100.0,
                     now.decisions,
                     then.approval_rate * 100.0,
@@ -305,7 +305,7 @@ impl Index {
         let is_much = |share: &&Share| share.decisions >= OVERRIDE_LEAST && share.override_rate > OVERRIDE_RATE;
         let alert = |share: &Share| {
             let text = format!(
-                "people let run {} of {} decisions in {} days: {:.0} %",
+                "you overrode {} of {} decisions in {} days: {:.0} %",
                 share.overridden,
                 share.decisions,
                 MONTH_MS / DAY_MS,

@@ -103,7 +103,7 @@ impl Checkpoint {
             source,
         })?;
         let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        serde_json::from_str(last).map_err(|_| private::damaged(path, "it holds no checkpoint"))
+        serde_json::from_str(last).map_err(|_| private::damaged(path, "it contains no checkpoint"))
     }
 
     /// Keeps the statement in a directory, under its sequence.
@@ -158,14 +158,14 @@ impl Elsewhere {
 
 fn pipe(words: &[String], line: &str) -> io::Result<()> {
     let (program, arguments) =
-        words.split_first().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no command is given"))?;
+        words.split_first().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no command was given"))?;
     let mut child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     let written = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(line.as_bytes()));
     let status = child.wait()?;
     match written {
         _ if !status.success() => Err(io::Error::other(format!("the command ended with {status}"))),
         // Its own kind, a broken pipe, would look like a reader of ours that went away.
-        Err(error) => Err(io::Error::other(format!("the command did not take the checkpoint: {error}"))),
+        Err(error) => Err(io::Error::other(format!("the command did not accept the checkpoint: {error}"))),
         Ok(()) => Ok(()),
     }
 }
@@ -188,7 +188,7 @@ impl<S: Storage> Log<S> {
             origin.get_or_insert(opening.previous);
             leaves.extend(leaf);
         }
-        let nothing = LogError::Damaged { what: "there is no entry to make a checkpoint of" };
+        let nothing = LogError::Damaged { what: "the log has no entry to make a checkpoint of" };
         let (Some(origin), Some(last)) = (origin, leaves.last()) else {
             return Err(nothing);
         };

@@ -48,10 +48,10 @@ impl Mark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
     /// The file ends inside the frame.
-    #[error("the frame is cut off")]
+    #[error("the record is cut off")]
     Short,
     /// No frame starts here.
-    #[error("no frame starts here")]
+    #[error("no record starts here")]
     Magic,
     /// The two lengths disagree or are out of range.
     #[error("its lengths disagree")]
@@ -63,7 +63,7 @@ pub enum Flaw {
     #[error("its header is malformed")]
     Header,
     /// Written by a later version.
-    #[error("it has format {0}, which a later version wrote")]
+    #[error("it has format {0}, which needs a newer doorward")]
     Newer(u8),
     /// The mark is neither of the two.
     #[error("its mark is malformed")]

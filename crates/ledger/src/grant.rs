@@ -92,7 +92,7 @@ impl Grants {
     pub fn draw() -> Result<String, FileError> {
         let mut nonce = [0; 16];
         getrandom::fill(&mut nonce).map_err(|error| FileError::Io {
-            doing: "draw random bytes for",
+            doing: "get random bytes for",
             path: PathBuf::from("grant"),
             source: error.into(),
         })?;

@@ -50,7 +50,7 @@ const FORGET: &str = "UPDATE records SET id = NULL, decision = NULL, agent = NUL
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// The index itself.
-    #[error("the index cannot be used, `audit reindex` makes it again: {0}")]
+    #[error("the index can't be used: {0}; run `doorward audit reindex` to rebuild it")]
     Sqlite(#[from] rusqlite::Error),
     /// Its file.
     #[error(transparent)]

@@ -26,7 +26,7 @@ impl Secret {
         }
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| FileError::Io {
-            doing: "draw random bytes for",
+            doing: "get random bytes for",
             path: path.to_owned(),
             source: error.into(),
         })?;

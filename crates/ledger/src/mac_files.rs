@@ -27,7 +27,7 @@ impl SealedFiles {
         let path = self.dir.join(name);
         let bytes = seal(&self.key, &path, name, value)?;
         if bytes.len() as u64 > private::LONGEST {
-            return Err(private::damaged(&path, "it would be too long to be read again"));
+            return Err(private::damaged(&path, "it would be too long to read back"));
         }
         private::write(&path, &bytes, Existing::Replace, Promise::Durable)
     }

@@ -25,12 +25,12 @@ pub(crate) fn unseal<T: DeserializeOwned>(
     bytes: &[u8],
 ) -> Result<T, FileError> {
     let damaged = |why| private::damaged(path, why);
-    let cut = bytes.iter().rposition(|byte| *byte == b'\n').ok_or_else(|| damaged("it has no code"))?;
-    let (body, code) = bytes.split_at_checked(cut).ok_or_else(|| damaged("it has no code"))?;
+    let cut = bytes.iter().rposition(|byte| *byte == b'\n').ok_or_else(|| damaged("it has no authentication code"))?;
+    let (body, code) = bytes.split_at_checked(cut).ok_or_else(|| damaged("it has no authentication code"))?;
     let code = code.strip_prefix(b"\n").and_then(|code| std::str::from_utf8(code).ok());
-    let code = code.and_then(unhex::<32>).ok_or_else(|| damaged("it has no code"))?;
+    let code = code.and_then(unhex::<32>).ok_or_else(|| damaged("it has no authentication code"))?;
     if !key.accepts(name, body, &code) {
         return Err(damaged("it was not written with this key"));
     }
-    serde_json::from_slice(body).map_err(|_| damaged("it has another form"))
+    serde_json::from_slice(body).map_err(|_| damaged("it doesn't have the expected fields"))
 }

@@ -209,7 +209,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], existing: Existing, promise: Prom
 
 pub(crate) fn scratch_name(path: &Path) -> Result<PathBuf, FileError> {
     let mut nonce = [0; 8];
-    getrandom::fill(&mut nonce).map_err(refused("draw random bytes for", path))?;
+    getrandom::fill(&mut nonce).map_err(refused("get random bytes for", path))?;
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.tmp", crate::hash::hex(&nonce)));
     Ok(PathBuf::from(name))

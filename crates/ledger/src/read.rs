@@ -82,7 +82,7 @@ impl<F: Blob> Part<F> {
             return Ok((Opened::Held(file), *size));
         }
         let file = storage.view(&self.name).doing("open a segment")?;
-        let size = file.size().doing("look at a segment")?;
+        let size = file.size().doing("check a segment")?;
         Ok((Opened::Fresh(file), size))
     }
 
@@ -105,7 +105,7 @@ pub(crate) fn snapshot<S: Storage>(log: &Log<S>) -> Result<Vec<Part<S::File>>, L
         .collect();
     match log.storage.view(CURRENT) {
         Ok(file) => {
-            let size = file.size().doing("look at the log")?;
+            let size = file.size().doing("check the log")?;
             let size = recover::used_size(&file, size)?;
             parts.push(Part { name: CURRENT.to_owned(), first: None, held: Some((file, size)) });
         }

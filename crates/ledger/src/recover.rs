@@ -44,7 +44,7 @@ pub(crate) fn tail<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>
         Err(error) if error.kind() == io::ErrorKind::NotFound => return resume(storage, now_ms),
         Err(error) => return Err(error).doing("open the log"),
     };
-    let size = file.size().doing("look at the log")?;
+    let size = file.size().doing("check the log")?;
     let Some((end, mark)) = peek(&file, size)? else {
         return mend(file, size, now_ms);
     };
@@ -136,7 +136,7 @@ fn read_last<F: Blob>(file: &F, size: u64, count: usize) -> Result<Vec<u8>, LogE
 }
 
 fn following(sequence: u64) -> Result<u64, LogError> {
-    sequence.checked_add(1).ok_or(LogError::Damaged { what: "the sequence is used up" })
+    sequence.checked_add(1).ok_or(LogError::Damaged { what: "there are no sequence numbers left" })
 }
 
 /// Makes the frame that ends at `end` durable, and says so in its mark.
@@ -155,7 +155,7 @@ fn mend<F: Blob>(file: F, size: u64, now_ms: u64) -> Result<Tail<F>, LogError> {
         return Err(LogError::Newer { format });
     }
     let end = segment::end(&bytes)
-        .ok_or(LogError::Damaged { what: "the current segment has neither a readable opening nor a readable entry" })?;
+        .ok_or(LogError::Damaged { what: "the current segment has neither a readable start nor a readable entry" })?;
     let lost = bytes.get(end.offset..).unwrap_or_default();
     let begun = lost.windows(MAGIC.len()).filter(|window| *window == MAGIC).count();
     let gap = GapBody {
@@ -200,7 +200,7 @@ fn resume<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>, LogErro
         return Err(LogError::Missing { dir: storage.place() });
     };
     let sealed = storage.view(&segment::sealed_name(first)).doing("open the last full segment")?;
-    let size = sealed.size().doing("look at the last full segment")?;
+    let size = sealed.size().doing("check the last full segment")?;
     let bytes = read_all(&sealed, size).doing("read the last full segment")?;
     let end = segment::end(&bytes).ok_or(LogError::Damaged { what: "the last full segment has no readable entry" })?;
     let opening = Opening { first: end.next, previous: end.hash };
@@ -240,7 +240,7 @@ pub(crate) fn prepare<S: Storage>(storage: &S, opening: &Opening) -> Result<(), 
         }
         other => other,
     };
-    let file = file.doing("make a segment")?;
+    let file = file.doing("create a segment")?;
     write_all(&file, &opening.encode(), 0).doing("write a segment")?;
     file.sync().doing("make a segment durable")?;
     storage.sync().doing("make the directory durable")
@@ -248,7 +248,7 @@ pub(crate) fn prepare<S: Storage>(storage: &S, opening: &Opening) -> Result<(), 
 
 /// Lets the waiting segment be the current one.
 pub(crate) fn promote<S: Storage>(storage: &S) -> Result<S::File, LogError> {
-    storage.rename(NEXT, CURRENT).doing("name a segment")?;
+    storage.rename(NEXT, CURRENT).doing("rename a segment")?;
     storage.sync().doing("make the directory durable")?;
     storage.open(CURRENT).doing("open the log")
 }

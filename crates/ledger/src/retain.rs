@@ -101,9 +101,9 @@ impl<S: Storage> Log<S> {
     /// Puts new bytes in the place of a full segment, as a whole.
     fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
         let mut nonce = [0; 8];
-        getrandom::fill(&mut nonce).map_err(io::Error::from).doing("draw random bytes")?;
+        getrandom::fill(&mut nonce).map_err(io::Error::from).doing("get random bytes")?;
         let scratch = format!("{name}.{}{LEFTOVER}", hex(&nonce));
-        let file = self.storage.create(&scratch).doing("make a segment")?;
+        let file = self.storage.create(&scratch).doing("create a segment")?;
         write_all(&file, bytes, 0).doing("write a segment")?;
         file.sync().doing("make a segment durable")?;
         self.storage.rename(&scratch, name).doing("replace a segment")?;

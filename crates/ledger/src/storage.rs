@@ -128,7 +128,7 @@ impl Disk {
             }
             Err(error) => return Err(io::Error::from(error)).doing("open the log directory"),
         };
-        let stat = fs::fstat(&dir).map_err(io::Error::from).doing("look at the log directory")?;
+        let stat = fs::fstat(&dir).map_err(io::Error::from).doing("check the log directory")?;
         let refuse = |why| Err(LogError::Unsafe { dir: path.to_owned(), why });
         if stat.st_uid != rustix::process::geteuid().as_raw() {
             return refuse("it belongs to another user");
@@ -144,10 +144,10 @@ impl Disk {
         match std::fs::create_dir(path) {
             Ok(()) => {
                 let private = std::fs::Permissions::from_mode(0o700);
-                std::fs::set_permissions(path, private).doing("close the log directory to others")?;
+                std::fs::set_permissions(path, private).doing("make the log directory private")?;
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error).doing("make the log directory"),
+            Err(error) => return Err(error).doing("create the log directory"),
         }
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         File::open(parent.unwrap_or(Path::new(".")))

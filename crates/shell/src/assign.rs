@@ -108,7 +108,7 @@ impl Parser<'_> {
         loop {
             self.blanks();
             if self.peek() == b'\n' && !self.pending.is_empty() {
-                return self.fail(ErrorKind::Ambiguous("an array behind a here document"));
+                return self.fail(ErrorKind::Ambiguous("an array after a here document"));
             }
             self.newlines()?;
             if self.eat(b')') {

@@ -241,7 +241,7 @@ impl Parser<'_> {
             && let Some(second) = simple.words.get(1).and_then(Word::literal_bare)
             && Reserved::find(second.as_bytes()).is_some()
         {
-            return self.fail(ErrorKind::Ambiguous("a reserved word behind `coproc`"));
+            return self.fail(ErrorKind::Ambiguous("a reserved word after `coproc`"));
         }
         // bash 5.2 writes a substitution out again before it runs it, with a name that it then takes for the command.
         if self.is_substituted() && matches!(body.kind, CommandKind::Simple(_)) {

@@ -139,7 +139,7 @@ impl Parser<'_> {
             b'`' => self.backticks(how.quoting, parts)?,
             b'<' | b'>' if bare && self.second() == b'(' => self.process(parts)?,
             b'<' | b'>' if self.second() == b'(' => {
-                return self.fail(ErrorKind::Ambiguous("a parenthesis behind `<` or `>`"));
+                return self.fail(ErrorKind::Ambiguous("a parenthesis after `<` or `>`"));
             }
             b'*' | b'?' if how.globs => {
                 parts.glob(self.slice(self.pos, self.pos + 1));

@@ -105,7 +105,7 @@ impl Parser<'_> {
         let mut script = read(self)?;
         self.starts_plainly(&script)?;
         if !self.pending.is_empty() {
-            return self.fail(ErrorKind::Ambiguous("a here document behind its substitution"));
+            return self.fail(ErrorKind::Ambiguous("a here document after its substitution"));
         }
         crate::heredoc::fill(&mut script, &mut self.bodies);
         self.pending = pending;

@@ -143,7 +143,7 @@ impl<'t> Binder<'_, 't> {
                     self.names.bind(value, Binding::Import(format!("{module}.{key}")));
                 }
                 _ => {
-                    self.reading.unclear(format!("parts of `{module}` get names in an unusual way"));
+                    self.reading.unclear(format!("it binds parts of `{module}` in an unusual way"));
                     self.pattern(Some(part), &Binding::Other);
                 }
             }

@@ -36,7 +36,7 @@ impl<'t> Reader<'t> {
 
     fn may_be_called(&mut self, node: Node<'t>, steps: u32) {
         let Some(steps) = steps.checked_sub(1) else {
-            return self.reading.unclear("a function behind too many names");
+            return self.reading.unclear("a function hidden behind too many names");
         };
         match node.kind() {
             "identifier" => self.named_function(node, steps),
@@ -79,7 +79,7 @@ impl<'t> Reader<'t> {
     }
 
     fn worked_out(&mut self) {
-        self.reading.unclear("it hands on a function that it works out while it runs");
+        self.reading.unclear("it passes on a function that it works out at run time");
     }
 }
 

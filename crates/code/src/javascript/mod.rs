@@ -18,10 +18,10 @@ pub(crate) fn read(text: &str) -> Reading {
     let mut reading = Reading::default();
     let names = bind::names(tree.root_node(), &source, &mut reading);
     if !matches!(names.meaning("require"), Meaning::Free) {
-        reading.unclear("`require` gets another meaning");
+        reading.unclear("`require` is redefined");
     }
     for name in POWERFUL.iter().filter(|name| names.is_shadowed(name)) {
-        reading.unclear(format!("`{name}` gets another meaning"));
+        reading.unclear(format!("`{name}` is redefined"));
     }
     if reading.imports.iter().any(|module| module.contains(':')) {
         reading.unclear("it imports a module from an address");
@@ -71,7 +71,7 @@ struct Reader<'t> {
 impl Reader<'_> {
     fn finish(mut self) -> Reading {
         if self.calls_parameter && self.hands_on_computed {
-            self.reading.unclear("it may call a member whose name it works out while it runs");
+            self.reading.unclear("it may call a member whose name it works out at run time");
         }
         self.reading
     }

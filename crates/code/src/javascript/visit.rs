@@ -32,12 +32,12 @@ impl<'t> Reader<'t> {
             "formal_parameters" => children(node).into_iter().for_each(|child| self.target(child)),
             "arrow_function" => self.with_target(node, "parameter"),
             "pair" | "method_definition" | "field_definition" => self.keyed(node),
-            "this" if !is_looked_into(node) => self.reading.unclear("it hands on `this`, which may be everything"),
+            "this" if !is_looked_into(node) => self.reading.unclear("it passes on `this`, which may be anything"),
             "class_heritage" => {
                 children(node).into_iter().for_each(|base| self.called_later(base));
                 self.below(node);
             }
-            "with_statement" => self.reading.unclear("it changes what names mean"),
+            "with_statement" => self.reading.unclear("it changes what names refer to"),
             _ => self.below(node),
         }
     }
@@ -73,7 +73,7 @@ impl<'t> Reader<'t> {
     fn target(&mut self, node: Node<'t>) {
         match node.kind() {
             "identifier" => match self.names.meaning(self.source.of(node)) {
-                Meaning::Clash => self.reading.unclear("a module gets another meaning"),
+                Meaning::Clash => self.reading.unclear("a module is redefined"),
                 Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several => {}
             },
             "shorthand_property_identifier_pattern" => {
@@ -83,7 +83,7 @@ impl<'t> Reader<'t> {
             "pair_pattern" => {
                 match field(node, "key") {
                     Some(key) if key.kind() == "computed_property_name" => {
-                        self.reading.unclear("a member whose name it works out while it runs gets a name");
+                        self.reading.unclear("it stores a member whose name it works out at run time");
                         self.visit(key);
                     }
                     Some(key) => {
@@ -115,7 +115,7 @@ impl<'t> Reader<'t> {
             base = inner;
         }
         if let Some(outer) = self.dotted(base).filter(|name| name != "module" && name != "exports") {
-            self.reading.unclear(format!("it changes the inside of `{outer}`"));
+            self.reading.unclear(format!("it changes the internals of `{outer}`"));
         }
         if let Some(property) = field(node, "property").filter(|name| is_inner(self.source.of(*name))) {
             self.reading.unclear(format!("it changes `{}`", self.source.of(property)));
@@ -201,7 +201,7 @@ impl<'t> Reader<'t> {
     fn call(&mut self, node: Node<'t>) {
         let function = field(node, "function").or_else(|| field(node, "constructor"));
         let (Some(function), arguments) = (function, field(node, "arguments")) else {
-            return self.reading.unclear("a call of nothing");
+            return self.reading.unclear("a call without a function");
         };
         let used = arguments.map(|arguments| self.arguments(arguments)).unwrap_or_else(no_arguments);
         self.called_arguments(function, arguments);
@@ -219,7 +219,7 @@ impl<'t> Reader<'t> {
                 self.visit(function);
             }
             (None, _) => {
-                self.reading.unclear("it calls something that it works out while it runs");
+                self.reading.unclear("it calls something that it works out at run time");
                 self.visit(function);
             }
         }
@@ -249,9 +249,9 @@ impl<'t> Reader<'t> {
                 }
             }
             Some([Value::Text(module)]) if is_beside(module) && !used.spread => {
-                self.reading.unclear("it picks one of its own modules while it runs");
+                self.reading.unclear("it picks one of its own modules at run time");
             }
-            _ => self.reading.unclear("it imports a module that it works out while it runs"),
+            _ => self.reading.unclear("it imports a module that it works out at run time"),
         }
     }
 
@@ -264,7 +264,7 @@ impl<'t> Reader<'t> {
                 self.calls_parameter |= self.names.is_parameter(name);
             }
             Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several => {
-                self.reading.unclear(format!("it calls `{name}`, which it works out while it runs"))
+                self.reading.unclear(format!("it calls `{name}`, which it works out at run time"))
             }
         }
         if matches!(name, "eval" | "Function" | "require" | "fetch") {

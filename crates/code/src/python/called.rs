@@ -48,7 +48,7 @@ impl<'t> Reader<'t> {
 
     fn may_be_called(&mut self, node: Node<'t>, steps: u32) {
         let Some(steps) = steps.checked_sub(1) else {
-            return self.reading.unclear("a function behind too many names");
+            return self.reading.unclear("a function hidden behind too many names");
         };
         match node.kind() {
             "identifier" => match self.names.meaning(self.source.of(node)) {
@@ -57,7 +57,7 @@ impl<'t> Reader<'t> {
                     self.may_be_called(value, steps);
                 }
                 Meaning::Free if self.source.of(node) == "type" => {
-                    self.reading.unclear("it makes classes while it runs");
+                    self.reading.unclear("it creates classes at run time");
                 }
                 // Elements of data are data, unless a member or an element of something is among them.
                 Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several | Meaning::Clash => {}
@@ -71,11 +71,11 @@ impl<'t> Reader<'t> {
             "call" if !self.calls_parameter => {
                 let known = field(node, "function").is_some_and(|function| self.dotted(function).is_some());
                 if !known {
-                    self.reading.unclear("it hands on something that it works out while it runs");
+                    self.reading.unclear("it passes on something that it works out at run time");
                 }
             }
             "subscript" if !self.calls_parameter => {
-                self.reading.unclear("it hands on something that it works out while it runs");
+                self.reading.unclear("it passes on something that it works out at run time");
             }
             "subscript" => {}
             "parenthesized_expression"
@@ -107,7 +107,7 @@ impl<'t> Reader<'t> {
                 None => !metaclass && named.kind() == "identifier" && self.names.is_callable(self.source.of(named)),
             });
             if !known {
-                self.reading.unclear("it makes classes while it runs");
+                self.reading.unclear("it creates classes at run time");
             }
         }
     }

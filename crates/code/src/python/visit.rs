@@ -65,7 +65,7 @@ impl<'t> Reader<'t> {
                 }
                 if let Meaning::Import(module) = self.names.meaning(self.source.of(base)) {
                     let module = module.to_owned();
-                    self.reading.unclear(format!("it changes the inside of `{module}`"));
+                    self.reading.unclear(format!("it changes the internals of `{module}`"));
                 }
                 if let Some(name) = field(node, "attribute").filter(|name| self.source.of(*name).starts_with("__")) {
                     self.reading.unclear(format!("it changes `{}`", self.source.of(name)));
@@ -203,7 +203,7 @@ impl<'t> Reader<'t> {
             }
             (None, "identifier") => self.own_function(self.source.of(function)),
             (None, _) => {
-                self.reading.unclear("it calls something that it works out while it runs");
+                self.reading.unclear("it calls something that it works out at run time");
                 self.visit(function);
             }
         }
@@ -216,7 +216,7 @@ impl<'t> Reader<'t> {
             Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several
                 if self.names.is_callable(name) => {}
             Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several => {
-                self.reading.unclear(format!("it calls `{name}`, which it works out while it runs"))
+                self.reading.unclear(format!("it calls `{name}`, which it works out at run time"))
             }
         }
         // The built-in of that name may be meant before the text gives it another meaning.

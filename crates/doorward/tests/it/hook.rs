@@ -43,7 +43,7 @@ fn where_nobody_seems_to_be_there_the_question_says_how_a_person_can_let_it_pass
     let ran = feed(command.env("CLAUDE_CODE_SESSION_ATTENDED", "0"), payload.as_bytes());
     // The agent refuses by itself what nobody answers; but a program may be there that asks its user.
     assert_eq!(decision(&ran), "ask");
-    assert!(ran.stdout.contains("doorward asks because this sends commits to a remote"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("doorward asks because this pushes commits to a remote"), "{}", ran.stdout);
 }
 
 #[test]

@@ -403,16 +403,16 @@ fn a_queue_of_many_kinds_is_readable_at_both_sizes() {
     readable(&narrow, 80);
     terminal.resize(140, 40);
     let wide = terminal.wait("140 columns", |screen| {
-        screen.contains("s left") && screen.contains("· this sends commits") && screen.contains("? help")
+        screen.contains("s left") && screen.contains("· this pushes commits") && screen.contains("? help")
     });
     readable(&wide, 140);
     // However long a call is, a wide list says why it is asked about.
-    assert!(wide.matches("this sends commits to a remote").count() >= 2, "{wide}");
+    assert!(wide.matches("this pushes commits to a remote").count() >= 2, "{wide}");
     terminal.key("Up");
     terminal.key("Up");
     terminal.key("Up");
     let shown = terminal.shows_all(&["  3 calls were denied in a row.", "it would"]);
-    assert!(!shown.contains("from 3 on a person decides"), "said once: {shown}");
+    assert!(!shown.contains("from 3 on, you decide"), "said once: {shown}");
     child.kill().unwrap();
     child.wait().unwrap();
 }

@@ -235,7 +235,7 @@ fn a_state_that_was_tampered_with_trusts_nobody_and_says_why() {
     };
     let forged = String::from_utf8(good.clone()).unwrap().replace("\"share\":10", "\"share\":99");
     check(&|| std::fs::write(&file, &forged).unwrap(), "it was not written with this key");
-    check(&|| std::fs::write(&file, b"").unwrap(), "it has no code");
+    check(&|| std::fs::write(&file, b"").unwrap(), "it has no authentication code");
     check(&|| std::fs::write(&file, &good[..good.len() / 2]).unwrap(), "can't be trusted");
     let key = home.path(".local/state/doorward/rollout.key");
     let kept = std::fs::read(&key).unwrap();

@@ -308,7 +308,7 @@ fn a_model_of_ones_own_that_cannot_be_used_asks_and_lets_reads_go_on() {
     let home = trusting();
     let file = home.path(".config/doorward/scorer.tsv");
     let says_why = |session: &str| decision(&hook(&home, session, "a", "git commit -m x"));
-    let missing = "layer 2 is not available";
+    let missing = "the risk model is not available";
     assert!(!says_why("one").1.contains(missing));
     std::fs::write(&file, "doorward scorer 1\nbase\t0\t0\n").unwrap();
     let (verdict, reason) = says_why("two");

@@ -245,8 +245,7 @@ fn is_only_explained(reason: &str, pending: &Pending) -> bool {
     let is_weighed = pending.effects.iter().any(|effect| doorward_engine::described(effect) == reason);
     let what = reason.split_once(": ").or_else(|| reason.split_once("; "));
     let is_told = what.is_some_and(|(what, _)| pending.told.contains(what));
-    !pending.told.is_empty()
-        && (is_told || is_weighed || (reason.starts_with("only ") && reason.contains(" is wanted")))
+    !pending.told.is_empty() && (is_told || is_weighed || reason.contains("doorward is only "))
 }
 
 /// What the call would do, each thing once.

@@ -132,7 +132,7 @@ fn a_refusal_leaves_the_question_with_its_reason() {
     let room = Room::at(&server);
     let (decision, reason) = room.hook(FETCH);
     assert_eq!(decision, "ask");
-    assert!(reason.contains("wants a person to decide: nobody asked for it"), "{reason}");
+    assert!(reason.contains("leaves this to you: nobody asked for it"), "{reason}");
     assert_eq!(room.review()["answer"], "block");
 }
 

@@ -28,11 +28,11 @@ mod tests {
     fn limits_are_sentences() {
         let cases = [
             (
-                "5 calls were denied in a row; from 3 on a person decides (`denials_in_a_row`)",
+                "5 calls were denied in a row; from 3 on, you decide (`denials_in_a_row`)",
                 "5 calls were denied in a row",
             ),
             (
-                "20 calls of this session were denied; from 20 on a person decides (`denials`)",
+                "20 calls of this session were denied; from 20 on, you decide (`denials`)",
                 "20 calls of this session were denied",
             ),
             (
@@ -40,8 +40,8 @@ mod tests {
                 "there were 61 reads in the last minute, and the limit is 60 a minute",
             ),
             (
-                "deletes or edits 25 tracked files at once: more than 20",
-                "this deletes or edits 25 tracked files at once: more than 20",
+                "deletes or edits 25 tracked files at once, more than the limit of 20",
+                "this deletes or edits 25 tracked files at once, more than the limit of 20",
             ),
         ];
         for (because, sentence) in cases {

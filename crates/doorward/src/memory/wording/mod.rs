@@ -24,8 +24,8 @@ const REASON: usize = 165;
 /// Maximum characters of a path, host or name in the sentence.
 const NAME: usize = 60;
 
-/// How the risk model's text starts when it is not confident enough.
-const UNSURE: &str = "only ";
+/// What the risk model's text says when it is not confident enough.
+const UNSURE: &str = "doorward is only ";
 
 /// How the engine's text describes an untrusted project.
 const UNTRUSTED: &str = "isn't trusted yet";
@@ -54,7 +54,7 @@ pub(crate) fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
         Source::Matrix => shortened(&of_effect(opinion, facts), REASON),
         Source::Score => of_score(&opinion.because, facts),
         // How it is counted matters only to the record, and the fault that follows needs the room.
-        Source::Review => opinion.because.replacen(", which is no denial:", ":", 1),
+        Source::Review => opinion.because.replacen(", which doesn't count as a denial:", ":", 1),
         Source::Limit => limits::told(&opinion.because),
         Source::Mode | Source::Cancelled | Source::Permission | Source::Boundary | Source::Nothing => {
             opinion.because.clone()
@@ -96,7 +96,7 @@ impl Telling {
 fn rank(opinion: &Opinion, facts: &Facts) -> u8 {
     match opinion.source {
         // Without layer 2 nothing is weighed: that is a fault to fix, not something about this call.
-        Source::Score if !opinion.because.starts_with(UNSURE) => 2,
+        Source::Score if !opinion.because.contains(UNSURE) => 2,
         Source::Cancelled => 0,
         Source::Review => 1,
         Source::Boundary => 2,
@@ -250,22 +250,20 @@ fn effect_sentence(effect: &Effect, facts: &Facts) -> String {
     format!("{what}{place}{loss}")
 }
 
-/// The risk model's text uses fractions; people think in percent.
+/// The risk model's text without what it weighed.
 fn of_score(because: &str, facts: &Facts) -> String {
-    if let Some(told) = because.starts_with(UNSURE).then(|| remarkable(facts)).flatten() {
+    if let Some(told) = because.contains(UNSURE).then(|| remarkable(facts)).flatten() {
         return told;
     }
-    let number = |word: &str| word.trim_end_matches(',').parse::<f64>().ok().map(|share| share * 100.0);
-    let words: Vec<&str> = because.split(' ').collect();
-    let shares: Vec<f64> = words.iter().filter_map(|word| number(word)).collect();
+    let number = |before: &str| before.rsplit(' ').next().and_then(|word| word.parse::<f64>().ok());
+    // What it weighed follows, and may have percentages of its own.
+    let said = because.split(": ").next().unwrap_or(because);
+    let shares: Vec<f64> = said.split(" %").filter_map(number).collect();
     match shares.as_slice() {
-        // "95 % sure (it approves at 100 %)" reads like a bug.
-        [_, wanted, ..] if because.starts_with(UNSURE) && *wanted >= 99.5 => {
-            "it cannot be sure enough that this is safe".to_owned()
-        }
-        [sure, wanted, ..] if because.starts_with(UNSURE) => {
+        [sure, wanted] if said.contains(UNSURE) => {
             format!("it is only {sure:.0} % sure that this is safe (it approves at {wanted:.0} %)")
         }
+        _ if said.contains(UNSURE) => "it cannot be sure enough that this is safe".to_owned(),
         _ => because.to_owned(),
     }
 }

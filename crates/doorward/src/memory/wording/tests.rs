@@ -204,7 +204,7 @@ fn told_after_denials(line: &str) -> String {
 #[test]
 fn the_breaker_never_hides_what_is_wrong_with_the_call() {
     let cases = [
-        ("git push", "sends commits to a remote"),
+        ("git push", "pushes commits to a remote"),
         ("npm install left-pad", "installs a package"),
         ("rm -rf /", "deletes the root"),
         ("python3 -m http.server", "opens a port"),
@@ -227,7 +227,7 @@ fn the_trusted_project_is_never_said_to_be_another_one() {
     let cases = [
         (
             "git clone https://github.com/a/b . && make",
-            "`make` runs code that came into `project` with git or an archive",
+            "`make` runs code that git or an archive brought into `project`",
         ),
         ("touch t.rb; ruby t.rb", "`t.rb`, which was written in this session"),
         (

@@ -138,7 +138,7 @@ pub(super) fn git_untrusted(
     invocation: &Invocation,
 ) {
     let found = match git {
-        None => Some("there is no repository here".to_owned()),
+        None => Some("git finds no repository here".to_owned()),
         Some(_) if is_among(DRIVEN, sub) => Some(format!("`{}` runs the command it is given", invocation.by.name)),
         Some(_) if !is_among(LOOKING, sub) && !commits_plainly(out.world, sub, invocation) => {
             Some(format!("`{}` does more than read and commit", invocation.by.name))
@@ -148,7 +148,7 @@ pub(super) fn git_untrusted(
             .or_else(|| settings_for_agents(out.world, &git.root)),
     };
     if let Some(because) = found {
-        out.lower(Degree::Unknown, format!("git in a repo that isn't trusted yet: {because}"));
+        out.lower(Degree::Unknown, format!("this project isn't trusted yet, and {because}"));
     }
 }
 
