@@ -11,13 +11,19 @@ use crate::path::{self, Follow};
 use crate::world::Kind;
 
 /// More trees than a call has reason to copy or move.
+// A rename script moves a few dozen trees. Each one makes every later path lookup longer, so past this the call asks.
 const MOST: usize = 64;
 
 /// Places at which the same thing was before, over all copies of copies.
+// `cp a b; cp b c; …` doubles the places one file may have come from; a loop of copies must not make lookups
+// quadratic.
 const EARLIER: usize = 32;
 
 /// Links followed on one way, and ways that are followed at all.
+// The kernel gives up after 40 links (`MAXSYMLINKS`), so a longer chain cannot be opened anyway.
 const LINKS: usize = 40;
+// Where a moved link leads depends on which copy is meant. A few readings are compared; more are left to a person
+// (secrets-1911).
 const WAYS: usize = 16;
 
 /// One tree or file, and where this call puts it.

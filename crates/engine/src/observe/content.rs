@@ -6,6 +6,7 @@ use crate::path;
 use crate::secret;
 
 /// Keys of a package manifest whose value is run without being asked for.
+// `npm install` runs these without being asked; a new one is how a poisoned manifest gets to run (files-022).
 const LIFECYCLE: &[&str] = &[
     "\"preinstall\"",
     "\"postinstall\"",
@@ -18,6 +19,8 @@ const LIFECYCLE: &[&str] = &[
 ];
 
 /// Phrases that give an agent rights, wherever it reads them.
+// Spellings from the agents' own manuals that switch off approval. Text is compared as a whole, since the file may be
+// JSON, TOML or prose that an agent reads as instructions (machine-084).
 const GRANTS: &[&str] = &[
     "dangerously-skip-permissions",
     "bypassPermissions",
@@ -31,6 +34,7 @@ const GRANTS: &[&str] = &[
 ];
 
 /// The same for a key with a value: a word to look for first, and the whole without space.
+// JSON and TOML allow any space around the value; the first word keeps the costly comparison off ordinary files.
 const GRANTS_SPACED: &[(&str, &str)] =
     &[("permissionDecision", "\"permissionDecision\":\"allow\""), ("approval_policy", "approval_policy=\"never\"")];
 

@@ -8,9 +8,11 @@ use crate::path;
 use crate::world::{Kind, World};
 
 /// More names are not compared with the rules.
+// Every name is compared with every rule about paths. A directory this large is asked about as a whole.
 const MOST: usize = 1_024;
 
 /// More files that a rule is about are not written down: one is enough.
+// One denied file decides the verdict; a few more help the reader, and the record stays short.
 const TOLD: usize = 8;
 
 /// Touches what the pattern matches and a rule is about. Where it cannot be said what that is, a person is asked.

@@ -23,6 +23,7 @@ use crate::place;
 use crate::world::{Kind, World};
 
 /// More files behind a pattern are not listed one by one.
+// The default for how many files one call may lose (`bulk_files`). More are counted, not listed.
 pub(super) const MATCHED: usize = 20;
 
 /// What is done to a path.

@@ -6,6 +6,8 @@ use crate::place;
 use crate::world::World;
 
 /// Names that stand for what a pattern must not hit unseen.
+// One real name per kind of secret. A pattern that matches any of them may print a secret, even if no such file
+// exists right now (shell-tricks-1347).
 const TELLING: &[&str] = &[
     ".env",
     ".env.local",
@@ -35,9 +37,11 @@ const TELLING: &[&str] = &[
 ];
 
 /// Further such names, whose parts say nothing in a search.
+// `credentials`, `account` and `key` are ordinary words in source code, so only the whole name counts.
 const TELLING_WHOLE: &[&str] = &["credentials.toml", "service-account.json", "key.p12"];
 
 /// A pattern with more stars is taken to match anything.
+// Matching backtracks once per star, and the pattern is the agent's text: this keeps the worst case small.
 const STARS: usize = 6;
 
 /// The pattern, matched in this directory, may hit something sensitive that it does not name.
@@ -101,6 +105,8 @@ pub(super) fn finds(expression: &str, name: &str) -> bool {
 }
 
 /// Files that every project has, of the kinds that a list is mostly made of.
+// A filter that removes these leaves what a person would not call a list of sources: dotfiles, keys, archives. One
+// exception is allowed, because no filter fits every project.
 const ORDINARY: &[&str] = &["src/main.rs", "readme.md", "package.json", "tests/test_a.py", "makefile", "lib/index.ts"];
 
 /// All ordinary files are meant, with one exception at most.
@@ -132,6 +138,8 @@ fn searched(expression: &str) -> Option<Vec<String>> {
     // Groups and alternatives are written either way, and no secret has such a character in its name.
     let lower = expression.to_ascii_lowercase();
     let expression = lower.replace("\\(", "(").replace("\\)", ")").replace("\\|", "|");
+    // A part of a regular expression that may be absent matches more than its letters say, so the letters prove
+    // nothing.
     const OPTIONAL: &[&str] = &[")?", ")*", "){", ")\\", "(?"];
     if OPTIONAL.iter().any(|group| expression.contains(group)) {
         return None;
@@ -149,6 +157,7 @@ fn searched(expression: &str) -> Option<Vec<String>> {
 
 /// Shell patterns that together match at least what the regular expression is found in.
 fn as_patterns(expression: &str) -> Vec<String> {
+    // Each `?` doubles the patterns. Past this the letter before it becomes a wildcard, which matches more, not less.
     const MOST: usize = 16;
     let mut patterns = vec![if expression.starts_with('^') { String::new() } else { "*".to_owned() }];
     let mut characters = expression.trim_start_matches('^').chars().peekable();
@@ -227,6 +236,8 @@ pub(super) fn lists_sensitive(pattern: &str, directory: &str, world: &dyn World)
 
 /// A directory of the user's settings, with files below it that are secrets there and would not be elsewhere.
 pub(super) fn holds_secrets(directory: &str, world: &dyn World) -> bool {
+    // File names that mean a credential only in the right directory (`gh/hosts.yml`, `.docker/config.json`), so each
+    // is tried here and in a directory where it would mean nothing.
     const HELD: &[&str] =
         &["config.json", "credentials.toml", "gh/hosts.yml", "hosts.yml", "gcloud", "share/keyrings", "keyrings"];
     let inside = world.project().is_some_and(|project| crate::path::under(directory, project));
@@ -252,6 +263,7 @@ pub(super) fn holds_secrets(directory: &str, world: &dyn World) -> bool {
 
 /// The pattern picks files of source text by their ending.
 pub(super) fn is_source(pattern: &str) -> bool {
+    // Source text: names of secrets do not end like this, and searches over sources are most of what agents do.
     const ENDINGS: &[&str] = &["rs", "c", "h", "cc", "cpp", "hpp", "go", "py", "js", "ts", "tsx", "java", "md", "rb"];
     let name = pattern.rsplit('/').next().unwrap_or_default();
     name.strip_prefix("*.").is_some_and(|ending| ENDINGS.contains(&ending))
@@ -269,6 +281,7 @@ pub(super) fn is_sensitive(pattern: &str, directory: &str, world: &dyn World) ->
 
 /// The text, searched for in names, may find something sensitive.
 pub(super) fn may_find_sensitive(text: &str) -> bool {
+    // Two letters match half of all file names and prove no intent.
     const TELLING_LENGTH: usize = 3;
     let is_meta = |character: char| !character.is_ascii_alphanumeric() && character != '_';
     let mut pieces = text.split(is_meta).filter(|piece| piece.len() >= TELLING_LENGTH);
@@ -289,6 +302,7 @@ pub(super) fn picks_sensitive(pattern: &str, directory: &str, world: &dyn World)
 
 /// The pattern asks for a piece of text of some length, so it cannot stand for everything in a directory.
 pub(super) fn is_narrow(pattern: &str) -> bool {
+    // As above: fewer letters than a short word say nothing about what is meant.
     const TELLING_LENGTH: usize = 3;
     !pattern.contains(['/', '[', '('])
         && pattern

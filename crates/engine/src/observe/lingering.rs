@@ -20,9 +20,13 @@ use crate::path;
 use crate::world::{Content, World};
 
 /// More files than a call keeps apart; beyond them any script may be one that is run.
+// A background loop may run any of them later. More than this and every script that is written afterwards is looked
+// at.
 const RUNS: usize = 256;
 
 /// Longer files are not put together with an edit.
+// Scripts are a few kilobytes; a larger file is data, and putting it together for every edit would cost more than
+// asking.
 const LIMIT: usize = 256 * 1024;
 
 /// What of the call at hand outlives it.

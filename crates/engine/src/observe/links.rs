@@ -17,21 +17,28 @@ use crate::place;
 use crate::world::{Kind, World};
 
 /// Entries that are looked at for one call. Breadth first, so that what lies near the named directory is always seen.
+// The agent waits while the disk is read. Links that lead out are near the top in practice; a larger tree asks.
 const ENTRIES: usize = 2_000;
 
 /// Patterns and directories whose names are kept; with more, any name may be meant.
+// One loop has one or two patterns. The list is compared with every entry that is met.
 const MOST: usize = 64;
 
 /// Parts of a pattern that nested loops may add up to.
+// `a/*/b/*/…`: each level multiplies the directories to list.
 const DEPTH: usize = 8;
 
 /// Entries below directories that a loop names, all of them together.
+// All loops of a call together, so that ten small loops cannot do what one large one may not.
 const NAMED: usize = 40_000;
 
 /// More keys than anybody keeps in one directory.
+// A hard link to a key has another path. Only comparing it with every file in the usual key directories finds it.
 const KEYS: usize = 64;
 
 /// Programs that read what a link met on the way leads to if they are told so by one of these flags.
+// By default these do not follow links below their operands; the flags are from their manuals. Then one link in a
+// project prints a file of the home directory (reading-804).
 const TOLD: &[(&str, &[&str])] = &[
     ("grep", &["-R", "--dereference-recursive"]),
     ("rg", &["-L", "--follow"]),
@@ -51,6 +58,7 @@ const TOLD: &[(&str, &[&str])] = &[
 ];
 
 /// Programs that do so unless one of these flags says otherwise.
+// `zip`, `scp` and `diff` follow links unless told not to, so the absence of a flag is what matters.
 const BY_THEMSELVES: &[(&str, &[&str])] = &[
     ("zip", &["-y", "--symlinks"]),
     ("7z", &["-snl"]),
@@ -60,6 +68,7 @@ const BY_THEMSELVES: &[(&str, &[&str])] = &[
 ];
 
 /// A search that stops early only finds less; a copy would hold what nobody saw.
+// An incomplete search shows less than it might; an incomplete copy would be believed.
 const SEARCHING: &[&str] = &["grep", "egrep", "fgrep", "rgrep", "rg", "ag", "ack"];
 
 /// The command reads through the links that it meets below its operands.
@@ -142,6 +151,8 @@ impl Observer<'_> {
     /// Links among the names that this call lists; where that may be any file of the directory, among all of them.
     pub(super) fn links_listed(&mut self, touch: Touch, base: &str, by: &By, field: &Field) -> bool {
         /// Programs that print names which nobody keeps book of.
+        // Their output is names that are then opened by something else, and no list of those names exists to compare
+        // with.
         const PRINTING: &[&str] = &["git", "rg", "fd", "fdfind", "echo", "printf", "grep", "cat", "tree", "sort", "jq"];
         let prints = |command: &String| command.split_whitespace().next().is_some_and(|name| PRINTING.contains(&name));
         // What a pattern matched was printed by nobody; but a walk goes on below it.

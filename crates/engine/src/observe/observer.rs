@@ -14,12 +14,16 @@ use crate::knowledge::{self, packed::Packed};
 use crate::world::World;
 
 /// Work units for one call: commands run, words read, lines looked at.
+// The call's text decides how much there is to follow (functions that call functions, loops, recipes), so the cost
+// must not. Running out counts as not understood and asks.
 const BUDGET: u32 = 20_000;
 
 /// Work units for all recipes of a trusted project that a call runs; what lies behind them is the project's own.
+// Less than the whole budget: what the call itself says must still be read after a large Makefile.
 const RECIPES: u32 = 12_000;
 
 /// More effects than a judgement needs; the rest only counts as not understood.
+// A judgement needs the strictest few; the rest would only make records large.
 const EFFECTS: usize = 2_000;
 
 /// The sheet on which everything observed is written down.

@@ -12,9 +12,11 @@ use crate::path;
 use crate::world::World;
 
 /// More commands than a task needs; the rest is judged when it is run.
+// A task is prose with a few commands in it. Those that are left out are still judged when the subagent runs them.
 const SNIPPETS: usize = 24;
 
 /// Words that say a command is not to be run.
+// "Never run `rm -rf /`" is good advice and must not be read as a request.
 const REFUSING: &[&str] = &[
     "never",
     "don't",
@@ -31,6 +33,7 @@ const REFUSING: &[&str] = &[
 ];
 
 /// Words that ask to send something.
+// With the name of a secret and an address in the same sentence: either alone is harmless.
 const SENDING: &[&str] =
     &["upload", "send", "post", "exfiltrate", "transfer", "submit", "share", "copy", "push", "report", "attach"];
 

@@ -14,9 +14,11 @@ use crate::policy::Thresholds;
 use crate::world::{Kind, Tally, Tracking, World};
 
 /// So many files are looked at one by one; whatever is tracked beyond them counts as being there.
+// Files that git lists and that are gone already cost nothing. Counting the rest as present only asks more.
 const LOOKED: usize = 200;
 
 /// More hits of a pattern are not looked up.
+// Matching is cheap, looking is not; beyond this the number alone decides.
 const MANY: usize = 2_000;
 
 /// Writes down how many tracked files go with a tree. That the others are copied first does not bring these back.

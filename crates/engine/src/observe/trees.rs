@@ -16,18 +16,23 @@ use crate::world::{Kind, REBUILDABLE, World};
 use crate::{path, place};
 
 /// Entries that are looked at below one directory. Breadth first, so that what lies near the top is always seen.
+// A copied project is that large. Breadth first finds `.env` at the top of every package before the limit.
 const ENTRIES: usize = 50_000;
 
 /// So many entries cost as much as one step of a command.
+// A look at one entry is much cheaper than running a command in the reader, but not free.
 const ENTRIES_A_STEP: usize = 25;
 
 /// More files are not written down: a few say what the call shows.
+// One secret decides the verdict, a few explain it.
 const TOLD: usize = 8;
 
 /// More than a file of settings or a key has.
+// Keys and settings are small; a longer file is not read to see whether it holds one.
 const CONTENT: usize = 64 * 1024;
 
 /// Endings of names that no secret has, so that most files of a project need no closer look.
+// A name ends the question for most files of a project, without opening them.
 const SOURCES: &[&str] = &[
     "rs", "go", "py", "js", "jsx", "ts", "tsx", "mjs", "cjs", "java", "kt", "rb", "c", "h", "cc", "cpp", "hpp", "cs",
     "swift", "md", "html", "css", "scss", "svg", "png", "jpg", "gif", "vue", "snap", "map",

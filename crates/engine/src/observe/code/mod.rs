@@ -79,6 +79,7 @@ pub(super) enum Manner {
 }
 
 /// Code inside code is followed this deep.
+// Python in a shell in Python is normal twice or three times. Every level counts threefold, so this is ten levels.
 const NESTING: u32 = 30;
 
 /// Code while it is judged.
@@ -343,6 +344,8 @@ fn opened_for(mode: Option<&Value>, used: &Use) -> Role {
 
 /// A request that sends nothing but its address.
 fn only_asks(used: &Use, language: Language) -> bool {
+    // Keyword arguments that only say how to fetch. Any other (`data`, `json`, `files`, `auth`) sends something, and
+    // the request is a write.
     const ASKING: &[&str] =
         &["timeout", "headers", "params", "verify", "stream", "allow_redirects", "follow_redirects"];
     match language {

@@ -50,6 +50,7 @@ pub(super) fn words(value: &Value, home: Option<&str>) -> Option<Vec<Field>> {
 }
 
 /// More alternatives than anybody writes down by hand.
+// A dictionary of commands has a dozen entries. Every alternative is judged like a call of its own.
 const LIMIT: usize = 64;
 
 fn text_field(text: &str, home: Option<&str>) -> Field {

@@ -13,6 +13,8 @@ use crate::path;
 use crate::world::{Content, Kind, Tracking, World};
 
 /// More of a manifest than anybody writes.
+// A manifest is a few kilobytes. A larger one is generated or hostile, and asking is cheaper than reading it on every
+// call.
 const MANIFEST: usize = 256 * 1024;
 
 /// What builds a Python package by reading its manifest; others compile, or run scripts (interpreters-1350).
@@ -219,6 +221,8 @@ fn installation() -> Does {
 
 /// Settings of CMake whose value is run.
 fn names_a_program(name: &str) -> bool {
+    // Parts of CMake variables that name a program or a file with code: `CMAKE_C_COMPILER`,
+    // `CMAKE_CXX_COMPILER_LAUNCHER`, `CMAKE_TOOLCHAIN_FILE` (project-work-316).
     const PARTS: &[&str] =
         &["_COMPILER", "_LAUNCHER", "TOOLCHAIN", "_INCLUDE", "_PROGRAM", "EMULATOR", "_COMMAND", "_EXECUTABLE"];
     PARTS.iter().any(|part| name.contains(part)) || name.ends_with("LINKER") || name.starts_with("CMAKE_RULE_")
@@ -226,6 +230,8 @@ fn names_a_program(name: &str) -> bool {
 
 /// Flags that make a compiler load or run something else.
 fn changes_compiler(flags: &str) -> bool {
+    // Compiler flags that load a plugin, another set of specs or another linker into the compiler itself
+    // (project-work-347).
     const FLAGS: &[&str] = &["-fplugin", "-specs", "--specs", "-wrapper", "-B", "-fuse-ld=/", "-Xclang", "@", "-load"];
     flags.split_whitespace().any(|flag| FLAGS.iter().any(|known| flag.starts_with(known)))
 }

@@ -21,12 +21,15 @@ pub(crate) struct Packed {
 }
 
 /// Flags under which a copy keeps links as links.
+// A kept link still leads where it led, so the copy is another door to the same secret (secrets-1911). `-L` is
+// missing: it copies the content, which is an ordinary read.
 const KEEPS_LINKS: &[(&str, &[&str])] = &[
     ("cp", &["-r", "-R", "-a", "-d", "-P", "--recursive", "--archive", "--no-dereference", "-l", "--link", "-s"]),
     ("rsync", &["-a", "-l", "-r", "-k", "-d", "--archive", "--links", "--recursive", "--dirs", "--copy-dirlinks"]),
 ];
 
 /// Flags that put other names into an archive, or take them out under others.
+// Under these the names inside the archive are no longer those on the command line, so what comes out is not known.
 const RENAMING: &[&str] = &["--transform", "--xform", "-s"];
 
 /// Notes what lies somewhere else after the command than the world knows.
@@ -185,6 +188,7 @@ fn note_git_archive(out: &mut Observer<'_>, cwd: &str, invocation: &Invocation) 
 fn note_packed(out: &mut Observer<'_>, base: &str, member: &str, prefix: &str) {
     let packed = Packed { base: base.to_owned(), member: member.to_owned(), prefix: prefix.to_owned() };
     /// More words are packed only by wildcards, and all of those lie in one directory.
+    // Every packed word is remembered as a name that may come back later.
     const MOST: usize = 32;
     if !out.packed.contains(&packed) && out.packed.len() < MOST {
         out.packed.push(packed);

@@ -18,6 +18,7 @@ use crate::path;
 use crate::world::{Kind, Tracking, World};
 
 /// Flags of `ln` that keep it from following a link in the place of the new one.
+// Without them `ln -s x dir-link` puts the new link inside the directory that the old one leads to.
 const AS_IT_IS: &[&str] = &["-n", "-h", "--no-dereference", "-T", "--no-target-directory"];
 
 /// The destination of a copy or move: the file itself, or one file for each source if it is a directory.

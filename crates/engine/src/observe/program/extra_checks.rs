@@ -138,6 +138,7 @@ pub(crate) fn made_by_mktemp(out: &mut Observer<'_>, invocation: &Invocation, st
 
 /// doorward is named in something that does more than read.
 pub(crate) fn note_guard(caused: &mut Caused, invocation: &Invocation) {
+    // Only the last part of a path counts, so that a project called `doorward-notes` is not the guard.
     const NAMES: &[&str] = &["doorward", "doorward.sock", "doorward.service"];
     let names = |field: &Field| {
         NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock")
@@ -238,6 +239,7 @@ fn doubtful_argument(world: &dyn World, program: &str, invocation: &Invocation) 
 
 /// A package manager is asked for a credential of its settings.
 fn printed_credential(invocation: &Invocation) -> Option<Effect> {
+    // Keys of npm, pip, Composer and Poetry under which a token is stored; `npm config get` prints it (secrets-405).
     const NAMES: &[&str] = &["_auth", "authtoken", "password", "http-basic", "pypi-token"];
     let is_secret = |field: &Field| {
         let lower = field.text.to_ascii_lowercase();
@@ -256,6 +258,8 @@ fn printed_credential(invocation: &Invocation) -> Option<Effect> {
 
 /// `gh repo clone x -- …`: what stands behind goes to `git clone`.
 fn clone_flags(invocation: &Invocation) -> Findings {
+    // `--upload-pack`, `--config`, `--template` and `--reference` are missing: each can make the clone run or read
+    // something else (git-062).
     const PLAIN: &[&str] = &[
         "--depth",
         "--branch",
@@ -291,6 +295,7 @@ fn clone_flags(invocation: &Invocation) -> Findings {
 /// A search that picks its files by the names of secrets.
 pub(crate) fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
+    // The flags by which searches pick their files. With the name of a secret in them the search prints that secret.
     const FLAGS: &[&str] = &["-g", "--glob", "--iglob", "--include", "-G", "--file-search-regex"];
     let searches = invocation
         .args
@@ -318,6 +323,7 @@ pub(crate) fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Find
 /// Searching a list of the environment for secrets.
 pub(crate) fn hunted_secrets(invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
+    // Parts of variable names; `env | grep -i key` prints values, not names.
     const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
     let hunts = invocation.input.origin.environment
         && invocation
@@ -355,6 +361,8 @@ pub(crate) fn printed(operands: &[Field]) -> Option<String> {
 
 /// Names that ImageMagick runs, or reads as a script or a list of files.
 fn is_more_than_an_image(text: &str) -> bool {
+    // ImageMagick reads the part before the colon as a format. These run a script, read another file as text or fetch
+    // an address.
     const FORMS: &[&str] =
         &["msl", "mvg", "ephemeral", "text", "caption", "label", "url", "http", "https", "ftp", "show"];
     let form = text.split_once(':').map(|(form, _)| form.to_ascii_lowercase());

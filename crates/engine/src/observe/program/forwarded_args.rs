@@ -15,6 +15,8 @@ use crate::observe::shell::state::State;
 use crate::world::World;
 
 /// Words that take back what a database holds.
+// Next to a word for databases these throw data away: `migrate reset`, `db:rollback`, `schema:fresh`
+// (interpreters-038).
 const UNDOING: &[&str] = &[
     "reset",
     "fresh",
@@ -33,6 +35,7 @@ const UNDOING: &[&str] = &[
 ];
 
 /// Words that say that it is about a database.
+// Tools and task names of the common frameworks. A word of this list alone is harmless.
 const DATABASES: &[&str] = &[
     "db",
     "database",
@@ -67,13 +70,17 @@ const DATABASES: &[&str] = &[
 ];
 
 /// Words that destroy wherever they stand.
+// No second word is needed for these; nobody calls a harmless task so.
 const DESTROYING: &[&str] = &["teardown", "destroy", "droptables", "dropschema", "drop_db", "reset_db"];
 
 /// Scripts whose words choose what is tested or built, and never act on data.
+// Behind these names the words are test names or paths, and `test reset` tests something called reset.
 const CHOOSING: &[&str] =
     &["test", "build", "lint", "check", "format", "typecheck", "spec", "e2e", "unit", "bench", "coverage", "docs"];
 
 /// Flags of the tools behind scripts whose value is loaded as code.
+// Written without dashes and case, as tools accept `--setup-files` and `--setupFiles` alike (program-flags-409,
+// program-flags-424).
 const LOADING: &[&str] = &[
     "config",
     "configfile",

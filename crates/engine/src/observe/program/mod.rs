@@ -54,6 +54,7 @@ use identity::{program_named, unknown_program};
 use naming::normalised;
 
 /// Wrappers inside wrappers deeper than this are not peeled.
+// `nice nohup timeout 5 env …` has four (shell-tricks-031). Every further one repeats the whole lookup.
 const WRAPPERS: u32 = 16;
 
 /// One run of a program while it is being judged.

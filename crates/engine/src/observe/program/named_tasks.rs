@@ -8,12 +8,15 @@ use super::tasks::destroys_data;
 use crate::observe::shell::field::Field;
 
 /// Runners whose every operand is a task.
+// Their operands are names of tasks in a file of the project, so the name itself says whether it deploys
+// (project-work-828).
 const ALL: &[&str] = &[
     "just", "task", "go-task", "invoke", "inv", "fab", "rake", "ant", "mage", "doit", "poe", "grunt", "gulp", "turbo",
     "lerna", "nx", "moon", "ninja",
 ];
 
 /// Runners with a word for it: the operand behind that word is the task.
+// For these most subcommands are their own; only behind the listed words a task follows.
 const BEHIND: &[(&str, &[&str])] = &[
     ("mise", &["run", "r"]),
     ("rtx", &["run", "r"]),
@@ -31,6 +34,7 @@ const BEHIND: &[(&str, &[&str])] = &[
 ];
 
 /// Runners that take their tasks as the value of a flag.
+// As their manuals have it: the tasks are values, not operands.
 const FLAGS: &[(&str, &[&str])] = &[
     ("nx", &["-t", "--target", "--targets"]),
     ("nox", &["-s", "--session", "--sessions", "-e"]),

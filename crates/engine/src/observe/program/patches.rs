@@ -16,9 +16,11 @@ use crate::path;
 use crate::world::{Content, World};
 
 /// More files than a person would read are not listed one by one.
+// A person reads a handful. A larger patch asks as a whole.
 const FILES: usize = 200;
 
 /// Longer patches are not read.
+// The same limit as for other text that is read during a call.
 const LIMIT: usize = 256 * 1024;
 
 /// The program that applies a patch.
@@ -296,6 +298,7 @@ fn patched_link(out: &mut Observer<'_>, absolute: &str, target: &str, invocation
 }
 
 /// `git am` goes on with what an earlier call began, or gives it up.
+// The files were looked up when the patch was first applied.
 const RESUMING: &[&str] =
     &["--abort", "--skip", "--continue", "-r", "--resolved", "--quit", "--retry", "--show-current-patch"];
 

@@ -27,12 +27,14 @@ use crate::permissions::wildcard;
 use crate::world::{Content, Tracking, World};
 
 /// Words that ask a script to destroy something.
+// Project scripts name their tasks freely; with one of these words they say themselves that data is lost.
 const DESTROYING: &[&str] = &[
     "flush", "drop", "drop-db", "drop_db", "purge", "destroy", "wipe", "truncate", "nuke", "reset-db", "db:drop",
     "db:reset", "teardown",
 ];
 
 /// Longer scripts are not looked through.
+// Scripts are written by hand. A longer file is a bundle, which reading would not explain.
 const SCRIPT_LIMIT: usize = 256 * 1024;
 
 /// A command that runs a recipe of the project: delegated if the project is trusted and the recipe unchanged.
@@ -220,6 +222,8 @@ fn wrapped_tool(
     by: &By,
 ) {
     let name = path::name(file);
+    // Here package managers link programs of dependencies under the program's own name, so what doorward knows of it
+    // applies.
     const PLACES: &[&str] = &["/node_modules/.bin/", "/vendor/bin/", "/.venv/bin/", "/venv/bin/"];
     let wraps = matches!(name, "gradlew" | "mvnw") || PLACES.iter().any(|place| file.contains(place));
     // A file of the project may have the name of any program, but hardly that of one that works on projects.

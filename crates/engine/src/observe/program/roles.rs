@@ -140,6 +140,8 @@ pub(crate) fn helper_program(
     invocation: &mut Invocation,
     state: &mut State<'_>,
 ) {
+    // `tar -I zstd` and `sort --compress-program=gzip` are normal; any other word there is a command to run
+    // (program-flags-002, program-flags-023).
     const COMPRESSORS: &[&str] =
         &["gzip", "pigz", "zstd", "zstdmt", "xz", "bzip2", "pbzip2", "lz4", "lzma", "cat", "true", "less"];
     let first = field.exact().and_then(|text| text.split_whitespace().next());
@@ -474,6 +476,7 @@ fn has_remote(invocation: &Invocation) -> bool {
 
 /// Where a file is expected, many programs take an address as well.
 fn is_address(text: &str) -> bool {
+    // Schemes that common programs accept in place of a path, so "reads a file" must become "fetches".
     const SCHEMES: &[&str] = &["http", "https", "ftp", "ftps", "oci", "sftp", "s3", "gs", "rtmp", "rtsp"];
     text.split_once("://").is_some_and(|(scheme, _)| SCHEMES.iter().any(|known| scheme.eq_ignore_ascii_case(known)))
 }

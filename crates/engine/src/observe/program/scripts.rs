@@ -117,6 +117,7 @@ fn run_script(
 
 /// `-r ./setup` loads `setup.js` or `setup.rb`: the file that was written or changed, if there is one.
 fn loaded_as(world: &dyn World, file: String, role: Role, state: &State<'_>) -> String {
+    // In the order in which Node, Ruby and Python complete the name of a module.
     const ENDINGS: &[&str] =
         &[".js", ".mjs", ".cjs", ".ts", ".mts", ".json", ".rb", ".py", "/index.js", "/index.ts", "/__init__.py"];
     if role != Role::Script || code::of_file(&file).is_some() || state.written.contains_key(&file) {

@@ -38,6 +38,7 @@ pub(crate) struct Sweep {
 }
 
 /// Programs that say no more of a file than its name, kind, size or sum.
+// Their output cannot show a line of a secret, so sweeping a whole tree with them is harmless.
 const SILENT: &[&str] = &[
     "wc",
     "file",
@@ -70,6 +71,7 @@ const SILENT: &[&str] = &[
 ];
 
 /// Flags under which a search prints names or numbers.
+// A search under these prints no content (reading-008).
 const NAMES: &[&str] = &[
     "-l",
     "-L",
@@ -275,6 +277,7 @@ fn grep(args: &Args) -> Sweep {
 
 fn rg(args: &Args) -> Sweep {
     let unrestricted = args.given.iter().filter(|given| matches!(given.name.as_str(), "-u" | "--unrestricted")).count();
+    // Ignored files are where secrets live: `.env`, keys, local settings.
     const UNIGNORED: &[&str] =
         &["--no-ignore", "--no-ignore-vcs", "--no-ignore-dot", "--no-ignore-files", "--no-ignore-exclude"];
     let mut sweep = search(args);
@@ -334,6 +337,7 @@ fn plain(args: &Args, names: &[&str]) -> Vec<String> {
 
 /// A pattern of which it is certain what it leaves out, wherever in the tree.
 fn certain(pattern: &str) -> Option<String> {
+    // The same bound as for other patterns: matching backtracks once per star.
     const STARS: usize = 6;
     let is_plain = !pattern.is_empty() && !pattern.contains(['/', '[', '\\', '{', '!']);
     (is_plain && pattern.matches('*').count() <= STARS).then(|| pattern.to_owned())

@@ -21,9 +21,12 @@ use crate::path;
 use crate::world::{Content, Kind};
 
 /// Tasks of frameworks whose words are code or name a state of the database.
+// The next word is code or the name of a database state, not a file of the project (interpreters-250 to
+// interpreters-252).
 const SPECIAL: &[&str] = &["shell", "shell_plus", "dbshell", "migrate", "runner", "r", "tinker"];
 
 /// Longer manifests are not looked through.
+// See the other limits: a manifest is a few kilobytes.
 const MANIFEST_LIMIT: usize = 256 * 1024;
 
 /// What the words of a build tool say beyond its tables.
@@ -190,6 +193,7 @@ pub(crate) fn console(
 
 /// What arrives at the console of a framework is run line by line.
 pub(crate) fn console_input(out: &mut Observer<'_>, program: &str, words: &[Field], input: &Stream, by: &By) {
+    // A console runs what is typed or piped into it, so its input is code.
     const CONSOLES: &[&str] = &["shell", "shell_plus", "dbshell", "console", "c", "dbconsole", "db", "tinker"];
     let is_framework = matches!(program, "manage.py" | "rails" | "artisan");
     let opens = words.iter().find(|word| CONSOLES.contains(&word.text.as_str()));

@@ -15,6 +15,7 @@ use crate::path;
 use crate::world::{Kind, World};
 
 /// More sources that came are not read one by one.
+// A pull of a day's work. More is a new state of the project, and a person has to say whether to trust it.
 const SOURCES: usize = 48;
 
 /// The path lies in something that came as a whole: a repository of its own, an unpacked directory.
@@ -135,10 +136,12 @@ fn is_followed(file: &str, invocation: &Invocation) -> bool {
 
 /// Prose and pictures: no tool runs them, whatever it is told.
 fn is_inert(file: &str) -> bool {
+    // Nothing runs these by accident. `html`, `json` and `yml` are missing: browsers, tools and CI obey them.
     const ENDINGS: &[&str] = &[
         "md", "txt", "rst", "adoc", "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "pdf", "css", "scss", "woff",
         "woff2", "ttf",
     ];
+    // Files without an ending that no tool runs.
     const NAMES: &[&str] =
         &["LICENSE", "COPYING", "AUTHORS", "NOTICE", "CODEOWNERS", ".gitignore", ".gitkeep", ".editorconfig"];
     let name = path::name(file);

@@ -16,9 +16,12 @@ use crate::path;
 use crate::world::World;
 
 /// More changed sources than this are a new state of the project, which is for its trust to say.
+// As for files that arrived: a few edits are read one by one, more are a new state of the project.
 const FILES: usize = 48;
 
 /// Words of a text that cannot be read otherwise, but that names ways to run programs.
+// For text with errors, which agents leave behind all the time: these words are how it would start something once it
+// runs.
 const POWERFUL: &[&str] = &[
     "child_process",
     "execSync",
@@ -168,6 +171,8 @@ pub(crate) fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Lang
 }
 
 /// Modules inside modules deeper than this are not looked for.
+// Longer chains of imports exist in large projects, but the project's own files were trusted; only changed ones are
+// read.
 const IMPORTS: usize = 64;
 
 /// A trusted script imports modules beside it: those that changed are looked through.

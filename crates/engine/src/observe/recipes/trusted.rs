@@ -20,9 +20,11 @@ use crate::rules::holds_for_effect;
 use crate::world::Content;
 
 /// Longer scripts are not looked through.
+// Less than a recipe file may have: scripts are read in addition to it.
 const SCRIPT: usize = 64 * 1024;
 
 /// Recipes inside recipes deeper than this are the project's own.
+// Enough to see that `make test` calls `npm test` calls a script. Deeper code was trusted with the project.
 const NESTING: u32 = 3;
 
 /// The recipe that a command runs, unchanged since the project was trusted.
@@ -121,6 +123,7 @@ fn stops(rule: &Rule, effect: &Effect, flows: &[Flow]) -> bool {
 /// A recipe may make keys for its tests, open its directories and clean up, in its own project. What starts by itself or
 /// guards the machine is nobody's own work.
 fn is_own_work(effect: &Effect) -> bool {
+    // Trust in a project is trust in its build, not in code that starts by itself or changes what guards the machine.
     const NEVER: &[Mark] = &[
         Mark::AgentSettings,
         Mark::GuardOwn,

@@ -11,6 +11,7 @@ use crate::observe::stream::{Origin, Stream};
 use crate::world::Shell;
 
 /// Nested code is followed this deep.
+// `sh -c` inside `sh -c`: quoting that deep is never written by hand.
 const NESTING: u32 = 12;
 
 impl Runner<'_, '_> {

@@ -59,6 +59,8 @@ pub(crate) fn change_directory(
 
 /// Something that this call ran, or git, may have taken the directory away, or closed it.
 fn may_be_gone(out: &Observer<'_>, directory: &str) -> bool {
+    // The git commands that agents chain with `cd … && …` and that never touch the work tree, so the directory is
+    // still there.
     const STAYS: &[&str] = &["git add", "git commit", "git fetch", "git push", "git tag", "git branch", "git config"];
     let holds = |inner: &str| path::under(inner, directory);
     if out.world.project().is_some_and(holds) || out.world.home().is_some_and(holds) {

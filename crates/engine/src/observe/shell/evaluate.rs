@@ -10,9 +10,11 @@ use crate::observe::observer::Observer;
 use crate::observe::stream::{Shape, Stream};
 
 /// Subscripts in text that subscripts run are followed this deep.
+// Bash evaluates `a[$(…)]` inside values that are themselves subscripts (shell-tricks-768).
 const NESTED: u32 = 30;
 
 /// Values that name other values are followed this far.
+// Arithmetic follows names: with `x=y` and `y=z`, `$((x))` reads `z`.
 const STEPS: u32 = 4;
 
 impl Runner<'_, '_> {

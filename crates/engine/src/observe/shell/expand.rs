@@ -16,9 +16,11 @@ use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::World;
 
 /// As many bytes of expanded text are one unit of work.
+// Long texts cost more than short ones, and a loop that builds one must run out of budget.
 const UNIT: usize = 64;
 
 /// More alternatives than this are not written out.
+// `{1..100000}` is one word. More alternatives than this count as unknown.
 const ALTERNATIVES: usize = 256;
 
 impl Runner<'_, '_> {

@@ -23,6 +23,7 @@ pub(crate) struct Field {
 }
 
 /// Stands for unknown text inside a field; never part of a real argument.
+// A noncharacter: Unicode reserves it for use inside a program, and no real argument has one.
 pub(crate) const UNKNOWN: char = '\u{fdd0}';
 
 impl Field {

@@ -66,6 +66,8 @@ pub(crate) fn source_roots(text: &str, cwd: Option<&str>, world: &dyn World) -> 
 }
 
 /// Directories where tool chains put their programs.
+// Where installers of languages put programs. The user can write there, so a program there counts as a tool, not as
+// part of the system.
 const TOOL_DIRECTORIES: &[&str] = &[
     ".cargo/bin",
     ".local/bin",
@@ -99,6 +101,8 @@ pub(crate) fn harmless_path_list(text: &str, world: &dyn World) -> bool {
 }
 
 fn is_tool_directory(entry: &str, world: &dyn World) -> bool {
+    // Only an administrator or a package manager writes there; what is elsewhere was put there by the user or an
+    // agent.
     const SYSTEM: &[&str] = &[
         "/usr/local/bin",
         "/usr/bin",

@@ -22,12 +22,16 @@ use crate::observe::observer::Observer;
 use crate::observe::stream::{Origin, Stream};
 
 /// Functions and nested code deeper than this are not followed.
+// Each level is a stack frame of the reader. Scripts nest a handful.
 pub(crate) const DEPTH: u32 = 40;
 
 /// A body whose rounds keep changing what the next one sees is run this often.
+// A fixed point is reached after two rounds in practice; a body that still changes after four is joined with unknown
+// values.
 const ROUNDS: usize = 4;
 
 /// Loop bodies are run once for each of at most this many literal words.
+// `for f in a b c` is exact up to here; a longer list is run once with an unknown value.
 const ITERATIONS: usize = 64;
 
 /// One walk over a script, writing into an observer.

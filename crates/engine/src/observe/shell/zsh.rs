@@ -10,9 +10,11 @@ use super::state::State;
 use crate::observe::observer::Observer;
 
 /// Arrays that are the same as a variable in capitals, where programs or functions are looked for.
+// zsh ties them to `PATH` and its kin: `path=(/tmp)` changes where programs are found.
 const SEARCHED: &[&str] = &["path", "fpath", "module_path", "cdpath", "manpath"];
 
 /// Tables in which zsh keeps what a word means.
+// `functions[ls]=…` defines a function without saying so (shell-tricks-728, shell-tricks-729).
 const TABLES: &[&str] = &[
     "aliases",
     "galiases",
@@ -29,6 +31,7 @@ const TABLES: &[&str] = &[
 ];
 
 /// Functions that zsh calls without being told to.
+// A function with such a name runs at the next prompt, directory change or exit.
 const CALLED: &[&str] = &[
     "chpwd",
     "precmd",

@@ -20,6 +20,7 @@ enum Token {
     Line,
 }
 
+// Longest first, so that `>>` is not read as two redirects and `|&` not as a pipe to a command that starts with `&`.
 const SIGNS: &[&str] = &[
     ">>", "||", "&&", "|&", "==", "!=", "<=", ">=", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "{", "}", "(", ")",
     "[", "]", ";", ",", "+", "-", "*", "/", "%", "^", "!", ">", "<", "|", "?", ":", "~", "$", "=", "&",

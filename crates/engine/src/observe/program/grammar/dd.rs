@@ -7,6 +7,7 @@ use crate::observe::file_effect::Touch;
 use crate::observe::program::findings::Findings;
 
 /// Operands that only say how to copy.
+// Everything of POSIX and GNU except `if` and `of`, which name files and devices.
 const PLAIN: &[&str] = &[
     "bs", "ibs", "obs", "cbs", "count", "skip", "iseek", "seek", "oseek", "conv", "iflag", "oflag", "status", "files",
     "fillchar", "msgfmt", "speed",

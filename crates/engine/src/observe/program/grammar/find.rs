@@ -70,6 +70,7 @@ pub(super) fn find(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, sta
         delete_found(runner.out, &expression, invocation);
     }
     invocation.input = Stream::empty();
+    // What these do to a file behind a link shows in their output; others may change it, so where links lead matters.
     const LOOKING: &[&str] = &["cat", "grep", "rg", "head", "tail", "ls", "wc", "file", "stat", "basename", "echo"];
     let looks = |words: &[Field]| words.first().and_then(Field::exact).is_some_and(|name| LOOKING.contains(&name));
     if expression.commands.iter().any(|(words, _)| !looks(words)) {
@@ -204,6 +205,7 @@ impl Expression {
 
     /// Some test looks at more than names and kinds.
     fn chooses(&self) -> bool {
+        // Such tests choose by state that changes until the command runs, so the list of hits is a guess.
         const TESTS: &[&str] = &["-empty", "-size", "-perm", "-newer", "-mtime", "-mmin"];
         self.tests.iter().filter_map(Field::exact).any(|word| TESTS.contains(&word))
     }

@@ -19,9 +19,11 @@ use crate::world::{Kind, Tracking, World};
 use crate::{path, place};
 
 /// More files are not written down one by one.
+// The limit for deleting in one call is 20 files by default (`bulk_files`); beyond it only the count matters.
 const FEW: usize = 20;
 
 /// More files are not even looked up.
+// Every hit is one more look at the disk while the agent waits.
 const MANY: usize = 2_000;
 
 /// What an action of `find` hits.

@@ -41,6 +41,7 @@ pub(crate) fn read_carried_links(out: &mut Observer<'_>, by: &By) -> bool {
 
 /// A search for no name in particular, in a tree that was too large to be looked through.
 pub(crate) fn note_cut_searches(out: &mut Observer<'_>, sweep: &Sweep) {
+    // Tests on the name alone: without one the whole tree is meant.
     const NAMED: &[&str] = &["-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"];
     for search in out.searches.clone() {
         let is_named = search.tests.iter().any(|test| NAMED.contains(&test.text.as_str()));

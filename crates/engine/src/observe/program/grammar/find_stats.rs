@@ -7,6 +7,7 @@ use crate::path;
 use crate::world::{Kind, World};
 
 /// The command runs a little later than it is judged, so that what is about to come of age may do so.
+// A person may take minutes to answer. A file that is 59 minutes old now must count for `-mmin +60`.
 const LATER: i64 = 300;
 
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Words of `find`: tests, options, operators and actions, by what follows them.
 
 /// Tests, options and operators without a value.
+// GNU and BSD words together. A word that is in no list here may be a new action, so it asks.
 pub(super) const BARE: &[&str] = &[
     "-print",
     "-print0",
@@ -43,6 +44,7 @@ pub(super) const BARE: &[&str] = &[
 ];
 
 /// Tests and options with a value that has no effect.
+// The value must be skipped: in `-name -delete` the second word is a pattern, not an action.
 pub(super) const VALUED: &[&str] = &[
     "-name",
     "-iname",
@@ -87,10 +89,13 @@ pub(super) const VALUED: &[&str] = &[
 ];
 
 /// Tests against another file.
+// The file named here is only looked at, but its name is an operand and must not be taken for a test.
 pub(super) const COMPARED: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile", "-mnewer"];
 
+// Actions that create or empty a file (program-flags-016).
 pub(super) const WRITERS: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
 
+// Actions that start a program for every hit (program-flags-018).
 pub(super) const RUNNERS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
 /// Brackets, as far as one with a `!` before it turns everything in it round.

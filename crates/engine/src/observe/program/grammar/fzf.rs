@@ -4,6 +4,7 @@ use super::super::Invocation;
 use crate::observe::shell::field::Field;
 
 /// Actions that run something as soon as they have an argument, and have no meaning without one.
+// From fzf's manual: a key binding or an event that runs a shell command (program-flags-119, program-flags-120).
 const RUNNING: &[&str] = &["execute", "execute-silent", "execute-multi", "become", "reload", "reload-sync", "preview"];
 
 /// Takes back *opaque* from bindings that only move, choose and leave.

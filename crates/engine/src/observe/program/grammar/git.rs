@@ -25,8 +25,11 @@ use crate::path;
 use crate::world::Git;
 
 /// Commands that look at no repository.
+// For these the settings of the directory's repository do not matter; for all others they may start programs.
 const WITHOUT_REPOSITORY: &[&str] = &["version", "help", "clone", "init", "check-ref-format", "stripspace", ""];
 
+// These use the remote's address and the settings about transport: `core.sshCommand`, `url.insteadOf`, helpers
+// (git-073).
 const NETWORK: &[&str] = &[
     "push",
     "fetch",
@@ -46,6 +49,7 @@ const NETWORK: &[&str] = &[
     "credential",
 ];
 
+// Only these start merge drivers from the configuration.
 const MERGING: &[&str] = &[
     "merge",
     "pull",
@@ -62,6 +66,7 @@ const MERGING: &[&str] = &[
     "merge-file",
 ];
 
+// Only these start `gpg.program` and its kin.
 const SIGNING: &[&str] = &[
     "commit",
     "tag",
@@ -78,6 +83,7 @@ const SIGNING: &[&str] = &[
 ];
 
 /// These print what files hold in other commits.
+// A commit may hold a secret that was deleted since; printing it shows it all the same.
 const PRINTING_FILES: &[&str] = &[
     "show",
     "cat-file",
@@ -91,6 +97,7 @@ const PRINTING_FILES: &[&str] = &[
     "range-diff",
 ];
 
+// These obey `diff.external`, text conversion and the pager, all of which are programs (git-054).
 const SHOWING: &[&str] = &[
     "diff",
     "log",

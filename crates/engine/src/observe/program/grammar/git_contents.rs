@@ -13,6 +13,7 @@ use crate::path;
 use crate::world::{Git, Kind, Tracking, World};
 
 /// Flags under which the changes themselves are printed.
+// From `git help diff-options`: each prints lines of files, which may be lines of a secret.
 const PATCH: &[&str] = &[
     "-p",
     "-u",
@@ -36,6 +37,7 @@ const PATCH: &[&str] = &[
 ];
 
 /// Flags under which only names, numbers or messages are.
+// With a flag of both kinds the content counts as printed, whichever git would obey.
 const SUMMARY: &[&str] = &[
     "--stat",
     "--shortstat",

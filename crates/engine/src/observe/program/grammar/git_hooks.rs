@@ -13,6 +13,7 @@ use crate::path::{self, Follow};
 use crate::world::{Content, Git, Kind, World};
 
 /// These change neither refs nor index.
+// Without a moved ref and without a written index no hook runs, so a changed hook is no reason to ask.
 const READING: &[&str] = &[
     "log",
     "show",
@@ -93,6 +94,7 @@ const READING: &[&str] = &[
 ];
 
 /// These write the index, some of them only to refresh it, and no ref.
+// `git status` rewrites the index to refresh it and then runs `post-index-change`, although it only looks.
 const INDEXING: &[&str] = &[
     "status",
     "diff",
@@ -114,6 +116,7 @@ const INDEXING: &[&str] = &[
 ];
 
 /// These move refs and leave the index alone.
+// Moving a ref runs `reference-transaction`, and no hook of the index (git-800).
 const REFERRING: &[&str] = &[
     "branch",
     "tag",
@@ -259,6 +262,7 @@ fn holds_hook(world: &dyn World, directory: &str, hooks: Hooks) -> bool {
 
 /// Hooks that only start what a file of the project lists run what that file says now.
 fn hook_settings(out: &mut Observer<'_>, directory: &str, chosen: bool, root: &str, state: &State<'_>) {
+    // Hook managers install one stub in `.git/hooks` and keep the commands here, so a change here changes the hook.
     const SETTINGS: &[&str] = &[
         ".pre-commit-config.yaml",
         "lefthook.yml",
@@ -301,6 +305,7 @@ fn is_changed(hook: &str, world: &dyn World) -> bool {
 
 /// The directory that all work trees of a repository share: where `.git` is a file, it says where that is.
 pub(super) fn common_directory(root: &str, world: &dyn World) -> String {
+    // `.git` files and `commondir` hold one path; Linux refuses paths longer than 4096 bytes.
     const LIMIT: usize = 4096;
     let own = path::join(root, ".git");
     if world.look(&own).kind != Kind::File {

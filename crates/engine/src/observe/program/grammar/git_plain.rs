@@ -11,10 +11,14 @@ use crate::path;
 use crate::world::{Content, Git, Kind, World};
 
 /// These start what the repository or its submodules name, or work on addresses that it chose.
+// They start helpers, browsers, editors or git itself in other repositories, so the repository's own settings decide
+// what runs.
 const DRIVEN: &[&str] =
     &["submodule", "lfs", "difftool", "mergetool", "gui", "citool", "instaweb", "send-email", "filter-branch", "svn"];
 
 /// These only look.
+// Commands whose effect is their output. They still run filters, hooks and external diffs, which are looked at one by
+// one.
 const LOOKING: &[&str] = &[
     "status",
     "diff",
@@ -58,6 +62,8 @@ const LOOKING: &[&str] = &[
 ];
 
 /// Settings that repositories usually have and that make git run nothing, by section and last part.
+// What `git init`, `git clone`, gh and editors write. Any other setting may name a program, so it asks; with these
+// alone looking is silent (git-1305 to git-1310).
 const INERT: &[(&str, &[&str])] = &[
     (
         "core",
@@ -111,6 +117,7 @@ const INERT: &[(&str, &[&str])] = &[
 ];
 
 /// Settings of agents that a repository may bring along.
+// An agent that starts in a clone obeys these files before its user has seen them.
 const FOR_AGENTS: &[&str] = &[
     ".claude/settings.json",
     ".claude/settings.local.json",
@@ -124,9 +131,11 @@ const FOR_AGENTS: &[&str] = &[
 ];
 
 /// Words without which such settings start nothing.
+// Settings without any of these words only change colours, models or instructions.
 const STARTING: &[&str] = &["hook", "mcp", "command", "helper"];
 
 /// Longer settings are not read.
+// Settings of agents are short. A longer file counts as one that starts something.
 const SETTINGS: usize = 64 << 10;
 
 /// Asks unless everything that the command would obey is plain: settings, hooks and submodules.

@@ -17,6 +17,7 @@ use crate::world::{Git, World};
 use crate::{path, place};
 
 /// More files are not written down one by one.
+// As in `find`: the default of `bulk_files`, beyond which only the number matters.
 const FEW: usize = 20;
 
 /// `git rm`: a pathspec reaches further than the same word in a shell.

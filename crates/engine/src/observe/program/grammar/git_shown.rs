@@ -12,6 +12,7 @@ use crate::path;
 use crate::world::{Kind, Tracking};
 
 /// Flags that change how something is printed, and not what.
+// With any other flag the printed text is not known, and what was printed may be run or written next.
 const PLAIN: &[&str] = &[
     "-p",
     "-u",
@@ -55,6 +56,7 @@ const PLAIN: &[&str] = &[
 ];
 
 /// More commits than somebody reads.
+// Each is looked up in the object store. A log of more is read by skimming, and its content counts as unknown.
 const COMMITS: usize = 50;
 
 /// What differs, and whether what is not committed comes on top.

@@ -33,6 +33,7 @@ impl Wanted {
 }
 
 /// Goes on with, or gives up, something whose files were looked up when it began.
+// Looking the files up again would find the half-merged state, not what the first command was judged by.
 const SEQUENCE: &[&str] =
     &["--abort", "--quit", "--continue", "--skip", "--resolved", "--edit-todo", "--show-current-patch"];
 

@@ -18,6 +18,8 @@ use crate::world::{Git, Kind, Tracking};
 use crate::{path, place};
 
 /// Settings of agents and of doorward itself: taking them away, or going back to older ones, may loosen as much as new ones.
+// Elsewhere going back to an older version is a restore. Here the older version may lack the guard (git-910,
+// git-927).
 const GUARDING: &[Mark] = &[Mark::AgentSettings, Mark::GuardOwn];
 
 /// Looks up what the command would write. What is staged is as good as written.

@@ -23,6 +23,7 @@ use crate::path;
 use crate::world::Kind;
 
 /// Modules of Python that only print.
+// `python3 -m` on any other module of the library may start a server, run a script or install something.
 const PRINTING: &[&str] =
     &["site", "sysconfig", "platform", "this", "calendar", "json.tool", "tokenize", "ast", "dis", "tabnanny", "pyclbr"];
 

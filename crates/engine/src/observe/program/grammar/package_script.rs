@@ -62,6 +62,7 @@ pub(super) fn package_script(runner: &mut Runner<'_, '_>, invocation: &mut Invoc
 
 /// `pnpm curl …`: what is no script is looked for among the programs of the machine.
 fn system_program(runner: &mut Runner<'_, '_>, script: &str, invocation: &mut Invocation, state: &mut State<'_>) {
+    // `test` and `watch` are programs too, but behind a package manager everyone means the script.
     const SCRIPTS: &[&str] = &["test", "build", "check", "lint", "format", "watch", "start", "dev", "clean", "docs"];
     let looks =
         invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "npm" | "pnpm" | "yarn" | "bun"));

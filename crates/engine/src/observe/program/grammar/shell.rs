@@ -151,6 +151,8 @@ pub(super) fn xargs(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, st
 
 /// `-n`, with no other flag than such as change nothing about it: the text is read and not run.
 fn only_checks(invocation: &Invocation) -> bool {
+    // Next to `-n` these change nothing. `-i` and `-O` do: an interactive shell runs its profile first
+    // (secrets-1310).
     const BESIDE: &[&str] = &["-n", "-c", "-s", "-e", "-u", "-x", "-v", "--norc", "--noprofile", "--posix"];
     let args = &invocation.args;
     args.has("-n") && args.unknown.is_empty() && args.given.iter().all(|given| BESIDE.contains(&given.name.as_ref()))

@@ -12,6 +12,8 @@ use crate::observe::shell::field::Field;
 use crate::world::World;
 
 /// Options that only say how to connect.
+// `ProxyCommand`, `LocalCommand`, `KnownHostsCommand` and `PermitLocalCommand` run programs here and are missing
+// (program-flags-031).
 const PLAIN: &[&str] = &[
     "connecttimeout",
     "batchmode",
