@@ -241,12 +241,12 @@ mod tests {
             (
                 "rules/r.toml",
                 &RULE.replace("block", "approve"),
-                "~/rules/r.toml:4: `approve` is not a verdict of a rule",
+                "~/rules/r.toml:4: `approve` is not a verdict for your own rules",
             ),
             (
                 "rules/r.toml",
                 &RULE.replace("verdict = \"block\"\n", ""),
-                "~/rules/r.toml:1: `verdict = \"confirm\"` or",
+                "~/rules/r.toml:1: use `verdict = \"confirm\"` or",
             ),
             ("rules/r.toml", &RULE.replace("\"git status\"", "\"git fetch -q\""), "~/rules/r.toml:10: fires on"),
             ("rules/r.toml", &RULE.replace("\"network\"", "\"net\""), "~/rules/r.toml:12: `net` is not a"),

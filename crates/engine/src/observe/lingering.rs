@@ -206,7 +206,7 @@ fn run_scripts(runner: &mut Runner<'_, '_>, state: &State<'_>) {
 
 fn not_shown(out: &mut Observer<'_>, file: &str) {
     let name = path::name(file);
-    let what = format!("what `{name}` contains by then, and a background command may run it");
+    let what = format!("what `{name}` contains by then, and a command in the background may run it");
     out.lower(Degree::Opaque, what);
 }
 

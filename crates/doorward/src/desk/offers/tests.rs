@@ -261,7 +261,7 @@ fn the_past_of_a_pattern_counts_once_a_person_accepted_it_and_lowers_no_floor() 
     assert_eq!((&counts["accepted"]["let_run"], &counts["accepted"]["decisions"]), (&json!(3), &json!(3)), "{counts}");
     assert_eq!(counts["accepted_rate"], json!(1.0));
     let reasons = body["reasons"].to_string();
-    assert!(reasons.contains("you let this run 3 of 3 times in 30 days and accepted on 20"), "{reasons}");
+    assert!(reasons.contains("you let this run 3 of 3 times in 30 days and agreed on 20"), "{reasons}");
     let secret = ("Read", json!({ "file_path": house.at("home/.netrc") }));
     house.call("s", &secret, true);
     house.call("s", &manifest(&house), true);
