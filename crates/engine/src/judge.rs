@@ -44,6 +44,8 @@ struct Hearing<'a> {
     clock: &'a dyn Fn() -> Duration,
 }
 
+// The default for judging: every opinion counts, and a retired rule takes only its soft question with it (decision
+// 0027).
 const EVERYTHING: Hearing<'static> = Hearing { is_heard: &|_| true, extent: Extent::Soft, clock: &|| Duration::ZERO };
 
 /// Judges a call by what was observed. Deterministic: the same facts and policy give the same judgement.

@@ -12,7 +12,10 @@ use crate::policy::{Policy, Thresholds};
 use crate::verdict::Opinion;
 
 /// Files that git has and that one call may delete or edit in place unasked, and those that one session may.
+// Git can bring the files back, but a person has to notice first: 20 is about what a review still sees. Decision
+// 0028.
 const OF_CALL: usize = 20;
+// Three times a call: many small steps must not add up to what one may not do.
 const OF_SESSION: usize = 60;
 
 /// The tracked files that the call deletes, puts back or edits in place.
@@ -156,6 +159,7 @@ pub(crate) fn hit(when: &When, facts: &Facts, effect: &Effect, policy: &Policy) 
 
 /// Bytes as a person reads them.
 pub fn size(bytes: u64) -> String {
+    // Powers of two, as `ls -h` and `du -h` print them.
     const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let mut unit = 0;
     let mut whole = bytes;

@@ -14,9 +14,11 @@ pub struct Floor {
     pub clearance: Option<Clearance>,
 }
 
+// Four cells are enough: who may clear a question matters more than how bad it is (decision 0006).
 const APPROVE: Floor = Floor { verdict: Verdict::AutoApprove, clearance: None };
 const SOFT: Floor = Floor { verdict: Verdict::Confirm, clearance: Some(Clearance::Soft) };
 const FIRM: Floor = Floor { verdict: Verdict::Confirm, clearance: Some(Clearance::Firm) };
+// For identity only: a replaced key locks people out, and a yes by habit must not be able to do that.
 const DUAL: Floor = Floor { verdict: Verdict::Block, clearance: Some(Clearance::Dual) };
 
 /// The floors of all effects that are above an approval, without those that a retired rule takes with it.

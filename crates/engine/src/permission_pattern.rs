@@ -9,6 +9,7 @@ pub struct Pattern {
 }
 
 /// Names that other agents have for the same tools.
+// Patterns are copied from other agents' settings; an unknown tool name there would silently allow or deny nothing.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("shell", "bash"),
     ("grep", "search"),
@@ -22,9 +23,11 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 ];
 
 /// Tools whose primary argument is a path.
+// Their argument is resolved before it is compared, so `src/../.env` does not match `src/*`.
 pub(crate) const FILE_TOOLS: &[&str] = &["read", "write", "edit", "search"];
 
 /// Tools that a pattern may name.
+// A misspelt tool must be an error: a deny pattern that never matches looks like protection.
 const TOOLS: &[&str] = &[
     "bash",
     "powershell",
@@ -42,6 +45,7 @@ const TOOLS: &[&str] = &[
 ];
 
 /// Programs that do whatever their words say: to allow them is to allow everything.
+// `bash(env *)` looks like one program and allows every program. Wrappers, shells and interpreters need a subcommand.
 const DOES_ANYTHING: &[&str] = &[
     "bash",
     "sh",

@@ -26,6 +26,7 @@ impl Sentence {
 }
 
 /// Stands for something quoted that is not a single name. No list of words holds it.
+// The object replacement character: nobody types it, so a quotation can never match a word of the lists.
 const QUOTATION: &str = "\u{fffc}";
 
 /// The lines that the user wrote, without code blocks and quoted lines.

@@ -11,9 +11,11 @@ use super::schema::{
 use super::tool::{Risk, ToolEntry};
 
 /// Seven counts stand before everything else.
+// Four bytes each, little-endian; `build.rs` writes them in the same order.
 const HEADER: usize = 28;
 
 /// Where the key, the name and the record of an entry stand.
+// Three offsets of four bytes. Rows have one size so that keys can be found by halving.
 const ROW: usize = 12;
 
 /// Packed knowledge.

@@ -255,6 +255,7 @@ fn examples<'a>(file: File<'a>, value: &Spanned<DeValue<'a>>) -> Result<Vec<Rule
 
 /// `{ write = "~/.bashrc", content = "x" }` and the like; the first key names the tool and its main field.
 fn table_example<'a>(file: File<'a>, item: &Spanned<DeValue<'a>>) -> Result<String, Complaint> {
+    // The argument that an example means when it is one string, so that examples in rule files stay one line.
     const MAIN: &[(&str, &str)] = &[
         ("bash", "command"),
         ("write", "path"),

@@ -9,6 +9,7 @@ use crate::retired::{Gone, Waived};
 use crate::taint;
 
 /// Marks that only say how much is lost.
+// In the agent's own files it does not matter how much is lost, so these are left out of the features there.
 const LOSING: &[Mark] = &[
     Mark::Truncates,
     Mark::Recursive,
@@ -21,6 +22,7 @@ const LOSING: &[Mark] = &[
 ];
 
 /// Marks that say who is hit by a change; reading or running such a file changes nothing for them.
+// Otherwise `cat package.json` would score like an edit of it.
 const SHARED: &[Mark] = &[
     Mark::Manifest,
     Mark::Lockfile,

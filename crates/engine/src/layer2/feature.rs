@@ -7,12 +7,16 @@
 use doorward_vocabulary::{Degree, FlowKind, Mark, Operation, Reach, Reversibility, Scope, Sensitivity, Verdict};
 
 /// From these shares of overridden decisions on, in percent.
+// Four steps instead of a number: a step has one weight that a person can read, and training needs fewer cases.
 pub const OVERRIDDEN: [u8; 4] = [1, 25, 50, 75];
 
 /// From so many effects of one call on.
+// Most calls have one or two effects; six is a script, twelve a long one.
 pub const MANY: [usize; 2] = [6, 12];
 
 /// Marks that say what something is for, and may lower a score. All others only raise it.
+// A mark may lower a score only if it says what the call is *for*. Everything else can only add risk, so that adding
+// a flag never makes a call look safer.
 pub const SETTLING: &[Mark] = &[
     Mark::Test,
     Mark::Build,

@@ -16,6 +16,7 @@ pub use extract::features;
 pub use scorer::{Numbers, Score, Scorer, Weight, chance, odds, probability, weights};
 
 /// From this probability that nobody would want it done on, a question about it is not for words or rules to clear.
+// At even odds that people would refuse it, a person answers; allow rules and the user's words are not enough.
 const REFUSED: f64 = 0.5;
 
 /// The scores of a call that no other stage asks about; none if there is no scorer.

@@ -3,9 +3,11 @@
 use super::feature;
 
 /// A log-odds of one is so much.
+// Weights are integers in thousandths, so that a score is the same on every machine.
 pub const ONE: i64 = 1000;
 
 /// What the first line of a model file says.
+// The number changes with the features: an older model would weigh the wrong ones.
 pub const FORMAT: &str = "doorward scorer 2";
 
 /// One number for each head: *a person would want to be asked*, and *nobody would want it done*.

@@ -15,13 +15,19 @@ use parts::Parts;
 use crate::world::World;
 
 /// A path and query longer than this can carry a file out.
+// Browsers and servers handle about 2000 characters; half of that already holds a private key.
 const LONG: usize = 1000;
 /// An unbroken run of letters and digits longer than this is data rather than a name.
+// Longer than the hashes and identifiers of real addresses: a SHA-256 in hex has 64 characters.
 const RUN: usize = 100;
 /// A path longer than this, or with a longer name in it, may have been made up to say something.
+// After a secret was read even a short path may spell it out. Documentation paths are mostly shorter.
 const PLAIN_PATH: usize = 80;
+// A word of 24 characters can hold a token's worth of data.
 const PLAIN_NAME: usize = 24;
 /// A label longer than this is data rather than a name.
+// A label may have 63 bytes. Names that people register stay far below; data in a name query uses the full length
+// (network-059, secrets-044).
 const LABEL: usize = 40;
 
 /// Where something is sent or fetched.

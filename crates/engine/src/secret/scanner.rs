@@ -10,6 +10,7 @@ use super::value::{Manner, Value, is_secret, read};
 use super::{blocks, personal, placeholder, random, value};
 
 /// A shorter word after a name and a space is a word.
+// `password reset` and `token expired` are prose. Shorter secrets need a `=` or a `:` before them.
 const NAMED_BEFORE: usize = 12;
 
 /// Finds everything, in order.
