@@ -20,6 +20,8 @@ pub enum Language {
 }
 
 /// Longer texts are not read.
+// Inline code is a few lines, files that are read through rarely more than a thousand. Parsing is linear, but the
+// engine may read one file several times in a call.
 pub const TEXT_LIMIT: usize = 64 * 1024;
 
 /// Lists every import, call and handed-on function of a text. What cannot be followed is said in `unclear`.

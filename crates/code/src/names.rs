@@ -25,6 +25,8 @@ pub(crate) enum Binding<'t> {
 
 /// All names that a text gives a meaning to.
 #[derive(Debug, Default)]
+// Scopes are left out on purpose: a name with two meanings has none, which only asks more, and a reader without
+// scopes cannot be tricked by one that is evaluated differently.
 pub(crate) struct Names<'t> {
     bindings: BTreeMap<String, Vec<Binding<'t>>>,
 }

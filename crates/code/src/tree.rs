@@ -3,6 +3,7 @@
 use tree_sitter::{Language, Node, Parser, Tree};
 
 /// Deeper trees are not followed.
+// The walkers below recurse once per level. A sum of 200 terms is that deep, so generated tables stay readable.
 pub(crate) const DEPTH: usize = 200;
 
 /// A text with its tree.
@@ -16,6 +17,7 @@ pub(crate) fn parse(text: &str, language: &Language) -> Result<Tree, &'static st
     let mut parser = Parser::new();
     parser.set_language(language).map_err(|_| "doorward's grammar of this language can't be used")?;
     let tree = parser.parse(text, None).ok_or("the code can't be parsed")?;
+    // A parser that recovers guesses. What stands behind an error may mean anything to the real interpreter.
     if tree.root_node().has_error() {
         return Err("the code has a syntax error");
     }

@@ -10,23 +10,32 @@ use crate::index::{Index, IndexError, shown, stored};
 use crate::metrics::Share;
 
 /// So many blocks …
+// One blocked call is a mistake, two or three a stubborn agent. Five in ten minutes is an agent that tries ways
+// around.
 pub(crate) const SPIKE_BLOCKS: usize = 5;
 /// … in so much time in one session are a spike.
 pub(crate) const SPIKE_MS: u64 = 10 * 60 * 1000;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// Spikes and breakers are looked for so far back.
+// An alert that nobody answered in a week is history; the report still has it.
 const WEEK_MS: u64 = 7 * DAY_MS;
 /// The level that an approval rate is compared with.
+// Two weeks average over weekends.
 const LEVEL_MS: u64 = 14 * DAY_MS;
 /// Fewer decisions have no rate to speak of.
+// With 100 decisions a drop of 15 points is beyond chance; with 20 it is not.
 const RATE_LEAST: u64 = 100;
 /// Fifteen points.
 const DROP: f64 = 0.15;
 /// Override rates look back so far.
+// Overrides are rare, so a shorter time would be noise.
 const MONTH_MS: u64 = 30 * DAY_MS;
+// Below this two or three overrides already make 15 %.
 const OVERRIDE_LEAST: u64 = 50;
+// If one question in seven is overridden, people have stopped reading them.
 const OVERRIDE_RATE: f64 = 0.15;
 /// Denials that hand the next call to a person.
+// The defaults of the engine's limits (`denials_in_a_row`, `denials`): the alert and the pause must agree.
 const BREAKER_ROW: u32 = 3;
 const BREAKER_ALL: u32 = 20;
 
@@ -220,6 +229,8 @@ impl Index {
     /// Session and time of the blocks of the last week, oldest first.
     fn blocks(&self, now_ms: u64) -> rusqlite::Result<Vec<(String, u64)>> {
         // A trial call of `doorward setup` is blocked because that is to be seen.
+        // `+` keeps SQLite from using the index on time: the partial index on blocks is far shorter, and the first
+        // sequence since the moment bounds it.
         let sql = "SELECT session, time_ms FROM records WHERE verdict = 'block' AND session IS NOT NULL
             AND session NOT GLOB 'doorward-setup*'
             AND sequence >= (SELECT MIN(+sequence) FROM records WHERE time_ms >= ?1) AND +time_ms >= ?1

@@ -19,6 +19,7 @@ use crate::recover;
 use crate::segment::{Opening, START};
 use crate::storage::{Storage, read_from};
 
+// Part of the signed text: an older verifier must refuse a format that it does not know.
 const VERSION: u8 = 1;
 
 /// What one segment contributes to the root: which entries, and the hash of the last.

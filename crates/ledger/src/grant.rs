@@ -19,6 +19,7 @@ use crate::segment::{Step, Walk};
 use crate::storage::Storage;
 
 /// How many of the last segments are searched for a grant: far more than the hour that one lasts fills.
+// A grant lasts an hour at most; two segments are 32 MiB of records.
 const SEARCHED: usize = 2;
 
 /// The directory with the grants.

@@ -13,6 +13,7 @@ use crate::segment::{self, CURRENT, Opening, START};
 use crate::storage::{Blob, Disk, Storage, read_from, write_all};
 
 /// A segment longer than this is closed before the next entry.
+// Small enough to rewrite for retention and to verify while somebody waits.
 pub const SEGMENT_BYTES: u64 = 16 << 20;
 
 /// Proof that an entry is durable. Only a log makes one:

@@ -25,6 +25,7 @@ pub(crate) fn unseal<T: DeserializeOwned>(
     bytes: &[u8],
 ) -> Result<T, FileError> {
     let damaged = |why| private::damaged(path, why);
+    // The last line end: the JSON itself is written without any.
     let cut = bytes.iter().rposition(|byte| *byte == b'\n').ok_or_else(|| damaged("it has no authentication code"))?;
     let (body, code) = bytes.split_at_checked(cut).ok_or_else(|| damaged("it has no authentication code"))?;
     let code = code.strip_prefix(b"\n").and_then(|code| std::str::from_utf8(code).ok());

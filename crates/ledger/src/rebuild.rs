@@ -27,6 +27,7 @@ pub struct Rebuilt {
 }
 
 /// How many of the last segments are searched for a session: far more than one session fills.
+// As for grants: state that is older than two segments has run out, and what is missing only asks again.
 const SEARCHED: usize = 2;
 
 impl States {

@@ -14,10 +14,13 @@ use crate::segment::{self, CURRENT, End, NEXT, Opening, START};
 use crate::storage::{Blob, Storage, read_all, read_from, write_all};
 
 /// How much room is kept free behind the last frame at most; a sync is a third cheaper where no length changes.
+// Several records fit in before the file has to grow again, and little is lost in a segment of 16 MiB.
 pub(crate) const ROOM: u64 = 32 << 10;
 /// So much is read at a time while the last frame is looked for; room that is free is passed over.
+// Reads backwards from the end: two pages usually hold the last frame.
 const WINDOW: usize = 8 << 10;
 /// So many bytes before the free room say how long the last frame is, and mostly hold all of it.
+// One page: the trailer with the frame's length is in it whenever the file was closed properly.
 const TELLING: usize = 4 << 10;
 
 /// Where the next entry goes.

@@ -16,6 +16,7 @@ use crate::segment::{START, Step, Walk};
 use crate::storage::{Blob, Storage, write_all};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+// A rewrite that was interrupted leaves its file behind; the name keeps it from being read as a segment.
 const LEFTOVER: &str = ".tmp";
 
 /// How many days an ordinary body stays: ninety or more.
@@ -24,6 +25,7 @@ pub struct Days(u32);
 
 impl Days {
     /// The least.
+    // Alerts, tuning and the quarterly report look back three months.
     pub const LEAST: Self = Self(90);
 
     /// `None` if it is fewer than ninety.

@@ -7,8 +7,10 @@ use crate::hash::Hash;
 /// The segment that is being written.
 pub(crate) const CURRENT: &str = "current.log";
 /// The segment that will be current once a rotation is through.
+// Written completely and synced before it is renamed, so a crash leaves either the old state or the new one.
 pub(crate) const NEXT: &str = "next.log";
 /// Bytes before the first frame.
+// Room for more fields than there are today, without moving the first frame.
 pub(crate) const START: usize = 64;
 
 const FILE_MAGIC: [u8; 8] = *b"dwledger";

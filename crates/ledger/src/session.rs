@@ -8,12 +8,16 @@ use crate::state::State;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// The override rate looks back so many days.
+// The same month as the alert on overrides.
 const MONTH: u64 = 30;
 /// Questions that may still be answered; older ones are forgotten.
+// An agent asks about one call at a time, parallel ones about a few. A forgotten question is asked again.
 const OPEN: usize = 16;
 /// Hosts that a session may have been allowed; the others ask again.
+// Kept with every session and read on every call; losing one only asks once more.
 const CONTACTS: usize = 256;
 /// Files that count as the session's own; older ones are forgotten, which only asks more.
+// A long session writes some hundreds. The state file is read and written on every call.
 const FILES: usize = 512;
 
 /// What one session has been up to. Nothing here lowers a risk, but for an approval, which ends a row of denials,
@@ -316,11 +320,13 @@ impl Bucket {
 struct Window(VecDeque<(u64, u32)>);
 
 impl Window {
+    // Six counters instead of a list of times: the state has a fixed size however fast an agent reads.
     const STRETCH_MS: u64 = 10_000;
     const STRETCHES: u64 = 6;
 
     fn hit(&mut self, now_ms: u64) {
         let now = now_ms / Self::STRETCH_MS;
+        // A clock that was set back leaves counters in the future, which would never age.
         self.0.retain(|(at, _)| *at <= now && *at + Self::STRETCHES >= now);
         match self.0.back_mut().filter(|(at, _)| *at == now) {
             Some((_, count)) => *count = count.saturating_add(1),

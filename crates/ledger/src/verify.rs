@@ -16,6 +16,7 @@ use crate::segment::{Opening, START, Step, Walk};
 use crate::storage::Storage;
 
 /// No report lists more findings; the count goes on.
+// One damaged page spoils many records in a row; the first findings show where.
 const LISTED: usize = 100;
 
 impl<S: Storage> Log<S> {

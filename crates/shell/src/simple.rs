@@ -89,6 +89,7 @@ impl Parser<'_> {
             return self.unexpected();
         };
         let name = name.to_owned();
+        // bash allows `a-b() { … }`; dash ends with a syntax error.
         if !name.bytes().all(crate::cursor::in_name) {
             self.unless_refused()?;
         }

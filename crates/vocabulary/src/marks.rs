@@ -171,6 +171,7 @@ words! {
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks([u64; 3]);
 
+// Marks are stored as three 64-bit words, in facts and in the packed rules.
 const _: () = assert!(Mark::ALL.len() <= 192);
 
 impl Marks {

@@ -114,6 +114,7 @@ impl<'t> Binder<'_, 't> {
             }
             "call_expression" => {
                 let function = field(value, "function")?;
+                // Only a module's own exports are known by name; parts of any other object may be anything.
                 if !matches!(self.source.of(function), "require" | "import") {
                     return None;
                 }

@@ -8,6 +8,7 @@ use crate::reading::Use;
 use crate::tree::{children, field};
 
 /// Names that stand for names are followed this far.
+// People alias a function once or twice. Longer chains are how a call of `eval` is hidden.
 const STEPS: u32 = 8;
 
 impl<'t> Reader<'t> {
@@ -85,9 +86,12 @@ impl<'t> Reader<'t> {
 
 /// Which of its arguments a function of the language calls.
 fn called_at(name: &str) -> Option<usize> {
+    // Functions of the language that call their argument. Anything else that gets a function is judged by its own
+    // name.
     const FIRST: &str = ".map .filter .forEach .find .findIndex .findLast .findLastIndex .some .every .flatMap .sort \
                          .toSorted .then .catch .finally .reduce .reduceRight setTimeout setInterval setImmediate \
                          queueMicrotask process.nextTick Promise util.promisify util.callbackify util.deprecate";
+    // Here the first argument is a pattern, an event or the data.
     const SECOND: &str = ".replace .replaceAll .on .once .question Array.from JSON.parse JSON.stringify process.on \
                           process.stdin.on Object.groupBy";
     let among = |names: &str| names.split_ascii_whitespace().any(|known| known == name);

@@ -8,6 +8,7 @@ use crate::tree::{any_other_use, children, field};
 use crate::value::{HOME, UNKNOWN, Value};
 
 /// Names that stand for names are followed this far.
+// Paths are joined from a handful of names; each step is one name, one `+` or one `join`.
 const STEPS: u32 = 24;
 
 impl<'t> Reader<'t> {
@@ -42,6 +43,8 @@ impl<'t> Reader<'t> {
     fn is_home(&self, node: Node<'t>) -> bool {
         let text: String = self.source.of(node).chars().filter(|letter| !"'\"` []?".contains(*letter)).collect();
         let name = text.strip_prefix("process.env").map(|name| name.trim_start_matches('.'));
+        // Paths are mostly put together below the home directory, so its variable is worth knowing; all others stay
+        // unknown.
         matches!(name, Some("HOME" | "USERPROFILE")) && matches!(self.names.meaning("process"), Meaning::Free)
     }
 

@@ -33,6 +33,8 @@ pub(crate) fn read(text: &str) -> Reading {
 
 /// Globals that do more than compute, modules among them that inline code has without importing them. Where the text's own
 /// meaning of such a name does not reach, the global is meant.
+// `function process() {}` inside one function does not hide the global everywhere else, so a second meaning makes the
+// text unclear instead of harmless.
 const POWERFUL: &[&str] = &[
     "eval",
     "Function",

@@ -322,6 +322,7 @@ impl<'t> Reader<'t> {
 }
 
 /// Members of these are data, whatever their names.
+// `process.env[name]` reads a variable; the same with any other object may pick a function.
 const DATA: &[&str] = &["process.env", "process.argv", "process.versions"];
 
 /// The call is the whole of what a name stands for, or nobody looks at what it yields.
@@ -355,5 +356,6 @@ fn no_arguments() -> Use {
 }
 
 fn is_inner(name: &str) -> bool {
+    // From any value these lead to `Function`, which runs text (interpreters-090, interpreters-099).
     matches!(name, "constructor" | "prototype") || name.starts_with("__")
 }

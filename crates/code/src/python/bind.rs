@@ -133,6 +133,8 @@ impl<'t> Binder<'_, 't> {
     fn inner_name(&mut self, node: Node<'t>) {
         let name = self.source.of(node);
         let inner = name.starts_with("__") && name.ends_with("__");
+        // Names that tools read and the interpreter does not obey. Other names with underscores change how imports or
+        // classes work.
         let plain = matches!(name, "__all__" | "__version__" | "__author__" | "__slots__" | "__license__" | "__doc__");
         if inner && !plain {
             self.reading.unclear(format!("it redefines `{name}`"));

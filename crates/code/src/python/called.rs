@@ -8,6 +8,7 @@ use crate::reading::Use;
 use crate::tree::{Source, children, each, field};
 
 /// Names that stand for names are followed this far.
+// As in JavaScript: two aliases are normal, eight are a disguise.
 const STEPS: u32 = 8;
 
 /// Some function of the text calls one of its parameters.
@@ -98,6 +99,7 @@ impl<'t> Reader<'t> {
             let metaclass = base.kind() == "keyword_argument";
             let base = if metaclass { field(base, "value").unwrap_or(base) } else { base };
             let named = match base.kind() {
+                // `class A(make()):` may get any class, with methods that run when it is used.
                 "call" => field(base, "function"),
                 "subscript" => field(base, "value"),
                 _ => Some(base),
@@ -167,6 +169,7 @@ fn calls(name: &str, at: usize) -> bool {
         | "classmethod"
         | "contextlib.contextmanager"
         | ".setdefault" => at == 0,
+        // `re.sub` calls its replacement for every match.
         ".sub" | ".subn" => at == 0,
         "re.sub" | "re.subn" => at == 1,
         _ => ["functools.", "itertools.", "dataclasses.", "enum.", "typing.", "operator.", "abc."]
@@ -179,6 +182,7 @@ fn calls(name: &str, at: usize) -> bool {
 fn is_callback(name: &str) -> bool {
     matches!(
         name,
+        // Parameters that the library calls: `sorted(key=…)`, `Thread(target=…)`, `json.loads(object_hook=…)`.
         "key"
             | "default"
             | "default_factory"

@@ -8,6 +8,7 @@ use crate::tree::{any_other_use, children, field};
 use crate::value::{HOME, UNKNOWN, Value};
 
 /// Names that stand for names are followed this far.
+// The same bound as in JavaScript.
 const STEPS: u32 = 24;
 
 impl<'t> Reader<'t> {

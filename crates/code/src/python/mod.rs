@@ -35,6 +35,7 @@ struct Reader<'t> {
 
 /// Built-ins that do more than compute, under any name that hides them.
 fn is_powerful(name: &str) -> bool {
+    // They open files, run text or reach any attribute by its name, so a new meaning of such a name hides the most.
     matches!(
         name,
         "open"
