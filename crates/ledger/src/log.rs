@@ -76,7 +76,7 @@ impl<S: Storage> Log<S> {
     pub fn begin(&self) -> Result<(), LogError> {
         let _guard = self.lock()?;
         let names = self.storage.list().doing("list the log")?;
-        if names.iter().any(|name| name == CURRENT || segment::sealed_first(name).is_some()) {
+        if names.iter().any(|name| name == CURRENT || segment::closed_first(name).is_some()) {
             return Ok(());
         }
         let mut origin = [0; 32];
@@ -140,7 +140,7 @@ impl<S: Storage> Log<S> {
         let bytes = read_from(&tail.file, 0, START).doing("read the log")?;
         let full = Opening::decode(&bytes)
             .map_err(|_| LogError::Damaged { what: "the start of the current segment can't be read" })?;
-        let name = segment::sealed_name(full.first);
+        let name = segment::closed_name(full.first);
         match self.storage.view(&name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).doing("look for a full segment"),

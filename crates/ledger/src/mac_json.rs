@@ -9,7 +9,7 @@ use crate::key::StateKey;
 use crate::private::{self, FileError};
 
 /// The bytes of a file that only the holder of the key can have written under this name.
-pub(crate) fn seal<T: Serialize>(key: &StateKey, path: &Path, name: &str, value: &T) -> Result<Vec<u8>, FileError> {
+pub(crate) fn encode<T: Serialize>(key: &StateKey, path: &Path, name: &str, value: &T) -> Result<Vec<u8>, FileError> {
     let mut bytes = serde_json::to_vec(value).map_err(|_| private::damaged(path, "it cannot be written as JSON"))?;
     let code = hex(&key.code(name, &bytes));
     bytes.extend_from_slice(b"\n");
@@ -18,7 +18,7 @@ pub(crate) fn seal<T: Serialize>(key: &StateKey, path: &Path, name: &str, value:
 }
 
 /// The value in such a file.
-pub(crate) fn unseal<T: DeserializeOwned>(
+pub(crate) fn decode<T: DeserializeOwned>(
     key: &StateKey,
     path: &Path,
     name: &str,

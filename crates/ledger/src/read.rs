@@ -97,11 +97,11 @@ impl<F: Blob> Part<F> {
 pub(crate) fn snapshot<S: Storage>(log: &Log<S>) -> Result<Vec<Part<S::File>>, LogError> {
     let _guard = log.lock()?;
     let names = log.storage.list().doing("list the log")?;
-    let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::sealed_first(name)).collect();
+    let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::closed_first(name)).collect();
     firsts.sort_unstable();
     let mut parts: Vec<Part<S::File>> = firsts
         .into_iter()
-        .map(|first| Part { name: segment::sealed_name(first), first: Some(first), held: None })
+        .map(|first| Part { name: segment::closed_name(first), first: Some(first), held: None })
         .collect();
     match log.storage.view(CURRENT) {
         Ok(file) => {

@@ -199,12 +199,12 @@ fn resume<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>, LogErro
     // Whoever closed the last segment may have died before its new name was durable.
     storage.sync().doing("make the directory durable")?;
     let names = storage.list().doing("list the log")?;
-    let Some(first) = names.iter().filter_map(|name| segment::sealed_first(name)).max() else {
+    let Some(first) = names.iter().filter_map(|name| segment::closed_first(name)).max() else {
         return Err(LogError::Missing { dir: storage.place() });
     };
-    let sealed = storage.view(&segment::sealed_name(first)).doing("open the last full segment")?;
-    let size = sealed.size().doing("check the last full segment")?;
-    let bytes = read_all(&sealed, size).doing("read the last full segment")?;
+    let full = storage.view(&segment::closed_name(first)).doing("open the last full segment")?;
+    let size = full.size().doing("check the last full segment")?;
+    let bytes = read_all(&full, size).doing("read the last full segment")?;
     let end = segment::end(&bytes).ok_or(LogError::Damaged { what: "the last full segment has no readable entry" })?;
     let opening = Opening { first: end.next, previous: end.hash };
     if prepared(storage, &opening)? {

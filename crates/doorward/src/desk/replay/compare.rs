@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use doorward_engine::{Bump, Compared, Judgement, Shift, Stand, Verdict, compare, judge};
+use doorward_engine::{Comparison, Judgement, Ruling, SemverBump, Shift, Verdict, compare, judge};
 use doorward_ledger::{DecisionBody, Log, Progress};
 use doorward_vocabulary::{CallId, PatternId};
 
@@ -35,8 +35,8 @@ pub(crate) struct Change {
     /// The operation of its most serious effect.
     pub category: String,
     pub pattern: PatternId,
-    pub before: Stand,
-    pub after: Stand,
+    pub before: Ruling,
+    pub after: Ruling,
     pub shift: Shift,
     /// It was reverted or flagged afterwards.
     pub is_regret: bool,
@@ -140,8 +140,8 @@ impl Replayed {
     }
 
     /// What the change means for the version of the ruleset.
-    pub(crate) fn bump(&self) -> Bump {
-        Bump::of(self.all.laxer, self.all.stricter)
+    pub(crate) fn bump(&self) -> SemverBump {
+        SemverBump::of(self.all.laxer, self.all.stricter)
     }
 
     /// The number of days the record spans, at least one.
@@ -246,11 +246,11 @@ fn judged(past: &Past, policies: &Policies<'_>, aftermath: &Aftermath) -> Result
     let pair = policies.of(body)?;
     let (before, after, recorded) = match policies.baseline() {
         Baseline::OldPolicy => {
-            let Compared { before, after, .. } = compare(facts, &pair.old, &pair.new);
-            (Stand::of(&before), Stand::of(&after), kept(body, &before))
+            let Comparison { before, after, .. } = compare(facts, &pair.old, &pair.new);
+            (Ruling::of(&before), Ruling::of(&after), kept(body, &before))
         }
         Baseline::Record => {
-            let after = Stand::of(&judge(facts, &pair.new));
+            let after = Ruling::of(&judge(facts, &pair.new));
             (decisions::stand(body, &after), after, Kept::Elsewhere)
         }
     };
@@ -268,7 +268,7 @@ fn judged(past: &Past, policies: &Policies<'_>, aftermath: &Aftermath) -> Result
     })
 }
 
-fn change(past: &Past, (before, after): (&Stand, &Stand), shift: Shift, aftermath: &Aftermath) -> Change {
+fn change(past: &Past, (before, after): (&Ruling, &Ruling), shift: Shift, aftermath: &Aftermath) -> Change {
     let body = &past.body;
     Change {
         sequence: past.sequence,
@@ -290,7 +290,7 @@ fn change(past: &Past, (before, after): (&Stand, &Stand), shift: Shift, aftermat
 }
 
 fn worth(change: &Change, aftermath: &Aftermath) -> Option<Effect> {
-    let approved = |stand: &Stand| stand.verdict == Verdict::AutoApprove;
+    let approved = |stand: &Ruling| stand.verdict == Verdict::AutoApprove;
     match (approved(&change.before), approved(&change.after)) {
         (true, false) if change.is_regret => Some(Effect::RegretAvoided),
         (true, false) => Some(Effect::FrictionAdded),

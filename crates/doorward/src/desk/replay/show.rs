@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use doorward_engine::{Shift, Stand};
+use doorward_engine::{Ruling, Shift};
 use serde_json::{Value, json};
 
 use super::compare::{Change, Replayed, Sums, Verdicts};
@@ -93,7 +93,7 @@ fn line(out: &mut dyn Write, change: &Change) -> std::io::Result<()> {
     )
 }
 
-fn standing(stand: &Stand) -> String {
+fn standing(stand: &Ruling) -> String {
     match stand.cleared_by {
         Some(clearance) => format!("{} ({clearance})", stand.verdict),
         None => stand.verdict.to_string(),
@@ -137,7 +137,7 @@ fn sums_json(sums: &Sums) -> Value {
 }
 
 fn change_json(change: &Change) -> Value {
-    let stand = |stand: &Stand| {
+    let stand = |stand: &Ruling| {
         json!({ "verdict": stand.verdict, "cleared_by": stand.cleared_by, "settled_by": stand.settled_by,
             "rule": stand.rule })
     };

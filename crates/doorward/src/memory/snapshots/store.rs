@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use doorward_ledger::{Hash, SealedFiles, StateKey};
+use doorward_ledger::{Hash, MacFiles, StateKey};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
@@ -22,7 +22,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(crate) struct Store {
     root: PathBuf,
-    sealed: SealedFiles,
+    files: MacFiles,
 }
 
 /// Held while something is added, or alone while something is removed.
@@ -85,8 +85,8 @@ impl Store {
             }
         }
         let key = StateKey::load_or_create(&places.state().join("snapshots.key"))?;
-        let sealed = SealedFiles::at(&root.join("made"), key);
-        Ok(Store { root, sealed })
+        let files = MacFiles::at(&root.join("made"), key);
+        Ok(Store { root, files })
     }
 
     /// Waits for the lock, but not for long.
@@ -175,20 +175,20 @@ impl Store {
 
     /// Returns once the manifest is durable; what it names must be durable before.
     pub(crate) fn keep(&self, manifest: &Manifest) -> Result<()> {
-        Ok(self.sealed.keep(&format!("{}.snap", manifest.id), manifest)?)
+        Ok(self.files.keep(&format!("{}.snap", manifest.id), manifest)?)
     }
 
     pub(crate) fn find(&self, name: &str) -> Result<Option<Manifest>> {
-        Ok(self.sealed.find(&format!("{name}.snap"))?)
+        Ok(self.files.find(&format!("{name}.snap"))?)
     }
 
     pub(crate) fn keep_after(&self, name: &str, after: &After) -> Result<()> {
-        Ok(self.sealed.keep(&format!("{name}.after"), after)?)
+        Ok(self.files.keep(&format!("{name}.after"), after)?)
     }
 
     /// How things looked after the call ran, if known.
     pub(crate) fn after(&self, name: &str) -> Option<After> {
-        self.sealed.find(&format!("{name}.after")).ok().flatten()
+        self.files.find(&format!("{name}.after")).ok().flatten()
     }
 
     /// Removes a manifest; its objects stay until no manifest refers to them.
