@@ -13,7 +13,7 @@ use crate::hash::{Hash, hex, unhex};
 use crate::key::CheckpointKey;
 use crate::log::Log;
 use crate::private::{self, Existing, FileError, Promise};
-use crate::read::{Part, snapshot};
+use crate::read::{SegmentFile, snapshot};
 use crate::record::CheckpointBody;
 use crate::recover;
 use crate::segment::{Opening, START};
@@ -210,7 +210,7 @@ impl<S: Storage> Log<S> {
     }
 
     /// What a segment says at its two ends; nothing in between is read.
-    fn leaf(&self, part: &Part<S::File>) -> Result<(Opening, Option<Leaf>), LogError> {
+    fn leaf(&self, part: &SegmentFile<S::File>) -> Result<(Opening, Option<Leaf>), LogError> {
         let (file, size) = part.file(&self.storage)?;
         let bytes = read_from(file.as_ref(), 0, START).doing("read a segment")?;
         let opening = Opening::decode(&bytes).map_err(|_| LogError::Damaged { what: "the opening of a segment" })?;

@@ -10,7 +10,7 @@ use crate::event::{Header, Keep, Kind};
 use crate::frame::without_body;
 use crate::hash::hex;
 use crate::log::Log;
-use crate::read::{Part, snapshot};
+use crate::read::{SegmentFile, snapshot};
 use crate::record::{AnswerBody, GrantBody, OutcomeBody, TombstoneBody};
 use crate::segment::{START, Step, Walk};
 use crate::storage::{Blob, Storage, write_all};
@@ -83,7 +83,7 @@ impl<S: Storage> Log<S> {
         Ok(())
     }
 
-    fn survey(&self, parts: &[Part<S::File>], now_ms: u64) -> Result<Survey, LogError> {
+    fn survey(&self, parts: &[SegmentFile<S::File>], now_ms: u64) -> Result<Survey, LogError> {
         let mut survey = Survey::default();
         let mut age = Age::default();
         for part in parts {

@@ -259,7 +259,7 @@ mod tests {
                     let key = StateKey::load(&dir.path().join("key")).unwrap();
                     let states = States::at(&dir.path().join("state"), key);
                     for _ in 0..25 {
-                        states.update("s", |state: &mut SessionState| state.denied()).unwrap();
+                        states.update("s", |state: &mut SessionState| state.note_denial()).unwrap();
                     }
                 });
             }

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
+use super::Walker;
 use crate::names::{Binding, Meaning};
 use crate::reading::Use;
 use crate::tree::{children, field};
@@ -11,7 +11,7 @@ use crate::tree::{children, field};
 // People alias a function once or twice. Longer chains are how a call of `eval` is hidden.
 const STEPS: u32 = 8;
 
-impl<'t> Reader<'t> {
+impl<'t> Walker<'t> {
     /// Looks at those arguments of a call that the called function may call in turn.
     pub(super) fn called_arguments(&mut self, function: Node<'t>, arguments: Option<Node<'t>>) {
         let name = match (self.dotted(function), field(function, "property")) {

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
+use super::Walker;
 use crate::names::{Binding, Meaning};
 use crate::tree::{any_other_use, children, field};
 use crate::value::{HOME, UNKNOWN, Value};
@@ -11,7 +11,7 @@ use crate::value::{HOME, UNKNOWN, Value};
 // Paths are joined from a handful of names; each step is one name, one `+` or one `join`.
 const STEPS: u32 = 24;
 
-impl<'t> Reader<'t> {
+impl<'t> Walker<'t> {
     pub(super) fn value(&self, node: Node<'t>) -> Value {
         self.fold(node, STEPS)
     }

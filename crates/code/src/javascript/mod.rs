@@ -26,7 +26,7 @@ pub(crate) fn read(text: &str) -> Reading {
     if reading.imports.iter().any(|module| module.contains(':')) {
         reading.unclear("it imports a module from an address");
     }
-    let mut reader = Reader { source, names, reading, calls_parameter: false, hands_on_computed: false };
+    let mut reader = Walker { source, names, reading, calls_parameter: false, hands_on_computed: false };
     reader.visit(tree.root_node());
     reader.finish()
 }
@@ -60,7 +60,7 @@ const POWERFUL: &[&str] = &[
 
 /// One text while it is read.
 #[derive(Debug)]
-struct Reader<'t> {
+struct Walker<'t> {
     source: Source<'t>,
     names: Names<'t>,
     reading: Reading,
@@ -70,7 +70,7 @@ struct Reader<'t> {
     hands_on_computed: bool,
 }
 
-impl Reader<'_> {
+impl Walker<'_> {
     fn finish(mut self) -> Reading {
         if self.calls_parameter && self.hands_on_computed {
             self.reading.unclear("it may call a member whose name it works out at run time");

@@ -2,14 +2,14 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
+use super::Walker;
 use super::bind::plain_string;
 use crate::names::Meaning;
 use crate::reading::Use;
 use crate::tree::{children, field};
 use crate::value::{UNKNOWN, Value};
 
-impl<'t> Reader<'t> {
+impl<'t> Walker<'t> {
     pub(super) fn visit(&mut self, node: Node<'t>) {
         match node.kind() {
             "comment" | "import_statement" | "hash_bang_line" => {}

@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
+use super::Walker;
 use crate::names::{Binding, Meaning, Names};
 use crate::reading::Use;
 use crate::tree::{Source, children, each, field};
@@ -21,7 +21,7 @@ pub(super) fn calls_parameter<'t>(root: Node<'t>, source: &Source<'_>, names: &N
     found
 }
 
-impl<'t> Reader<'t> {
+impl<'t> Walker<'t> {
     /// Looks at those arguments of a call that the called function may call in turn.
     pub(super) fn called_arguments(&mut self, function: Node<'t>, arguments: Node<'t>) {
         let name = match (self.dotted(function), field(function, "attribute")) {

@@ -18,14 +18,14 @@ pub(crate) fn read(text: &str) -> Reading {
     let mut reading = Reading::default();
     let names = bind::names(tree.root_node(), &source, &mut reading);
     let calls_parameter = called::calls_parameter(tree.root_node(), &source, &names);
-    let mut reader = Reader { source, names, reading, calls_parameter };
+    let mut reader = Walker { source, names, reading, calls_parameter };
     reader.visit(tree.root_node());
     reader.reading
 }
 
 /// One text while it is read.
 #[derive(Debug)]
-struct Reader<'t> {
+struct Walker<'t> {
     source: Source<'t>,
     names: Names<'t>,
     reading: Reading,

@@ -2,12 +2,12 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
+use super::Walker;
 use crate::names::Meaning;
 use crate::reading::Use;
 use crate::tree::{children, field};
 
-impl<'t> Reader<'t> {
+impl<'t> Walker<'t> {
     pub(super) fn visit(&mut self, node: Node<'t>) {
         match node.kind() {
             "comment" | "import_statement" | "import_from_statement" | "future_import_statement" => {}

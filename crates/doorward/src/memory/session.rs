@@ -183,9 +183,9 @@ impl Session {
         }
         let is_override = decided.granted && may_be_overridden(decided);
         self.note_pattern(states, &facts.pattern, |state, now_ms| {
-            state.decided(now_ms);
+            state.count_decision(now_ms);
             if is_override {
-                state.overridden(now_ms);
+                state.count_override(now_ms);
             }
         });
         Ok(())
@@ -230,11 +230,11 @@ impl Session {
         if !matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) {
             return false;
         }
-        let run = |state: &mut SessionState| state.ran(id);
+        let run = |state: &mut SessionState| state.note_run(id);
         let Ok(Some(pattern)) = states.update(&self.id, run) else { return false };
         // Without a pattern the approval was not about calls like this one.
         if !pattern.is_empty() {
-            self.note_pattern(states, &pattern, PatternState::overridden);
+            self.note_pattern(states, &pattern, PatternState::count_override);
         }
         true
     }
@@ -276,7 +276,7 @@ impl Session {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         match self.known().found {
             Found::Kept | Found::New => {
-                let bind = |state: &mut SessionState| limits.iter().for_each(|limit| state.bound(limit));
+                let bind = |state: &mut SessionState| limits.iter().for_each(|limit| state.add_boundary(limit));
                 Ok(states.update(&self.id, bind)?)
             }
             // Doubtful state is left for the next call to find; the log, which it is rebuilt from, has the boundaries.
@@ -303,26 +303,26 @@ impl Session {
         }
         match (judgement.verdict, mode) {
             _ if decided.granted => {
-                state.granted();
-                state.let_contact(contacts(facts));
+                state.note_grant();
+                state.allow_contacts(contacts(facts));
             }
             (Verdict::AutoApprove, _) => {
-                state.approved();
-                state.swept(restorable(facts));
+                state.note_approval();
+                state.count_restorable(restorable(facts));
                 if facts.effects.iter().any(|effect| effect.operation == Operation::Read) {
-                    state.read(self.limit, self.now_ms);
+                    state.count_read(self.limit, self.now_ms);
                 }
             }
             // The user is not asked here, so running is not an approval, and not running is not a refusal.
-            (Verdict::Confirm, _) if decided.left_to.is_some() => state.passed_on(),
+            (Verdict::Confirm, _) if decided.left_to.is_some() => state.note_deferral(),
             (Verdict::Confirm, _) => {
-                state.asked(id, if may_be_overridden(decided) { &facts.pattern } else { "" });
-                state.asks_for(id, contacts(facts));
+                state.note_question(id, if may_be_overridden(decided) { &facts.pattern } else { "" });
+                state.note_contacts(id, contacts(facts));
             }
             // Shadow mode denies nothing.
             (Verdict::Block, Mode::Shadow | Mode::Off) => {}
             (Verdict::Block, Mode::Auto | Mode::ConfirmAll) => {
-                state.denied();
+                state.note_denial();
                 self.look_at_denials(state);
             }
         }
@@ -344,7 +344,7 @@ impl Session {
                 ..raised(AlertKind::Breaker, &self.id, &text)
             });
         }
-        if state.spikes(self.now_ms) {
+        if state.note_block(self.now_ms) {
             let text = "5 calls were blocked within 10 minutes";
             alerts
                 .push(AlertBody { session: Some(self.id.clone().into()), ..raised(AlertKind::Spike, &self.id, text) });
@@ -367,8 +367,8 @@ impl Session {
             return Ok(());
         }
         let change = |state: &mut CreatedState| {
-            deleted.iter().for_each(|path| state.removed(path));
-            created.iter().for_each(|path| state.created(path, self.now_ms));
+            deleted.iter().for_each(|path| state.note_removed(path));
+            created.iter().for_each(|path| state.note_created(path, self.now_ms));
         };
         if states.update(&self.id, change).is_err() {
             // Forgetting which files are the session's own only leads to more questions.
