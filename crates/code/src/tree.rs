@@ -2,6 +2,8 @@
 
 use tree_sitter::{Language, Node, Parser, Tree};
 
+use crate::reading::Reading;
+
 /// Deeper trees are not followed.
 // The walkers below recurse once per level. A sum of 200 terms is that deep, so generated tables stay readable.
 pub(crate) const DEPTH: usize = 200;
@@ -11,6 +13,9 @@ pub(crate) const DEPTH: usize = 200;
 pub(crate) struct Source<'t> {
     pub text: &'t str,
 }
+
+/// Reads the tree of a text.
+pub(crate) type Reader = for<'t> fn(Node<'t>, Source<'t>) -> Reading;
 
 /// Parses, or says why not.
 pub(crate) fn parse(text: &str, language: &Language) -> Result<Tree, &'static str> {

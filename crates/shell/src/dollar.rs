@@ -96,15 +96,7 @@ impl Parser<'_> {
     }
 
     fn simple_parameter(&self, name: String, start: usize, quoting: Quoting) -> Part {
-        Part::Parameter(Box::new(Parameter {
-            name,
-            indirect: false,
-            length: false,
-            subscript: None,
-            operation: None,
-            quoting,
-            span: self.span(start),
-        }))
+        Part::Parameter(Box::new(Parameter::plain(name, quoting, self.span(start))))
     }
 }
 

@@ -21,15 +21,7 @@ impl Parser<'_> {
             }
             _ => {}
         }
-        let mut parameter = Parameter {
-            name: String::new(),
-            indirect: false,
-            length: false,
-            subscript: None,
-            operation: None,
-            quoting,
-            span: self.span(start),
-        };
+        let mut parameter = Parameter::plain(String::new(), quoting, self.span(start));
         self.parameter_name(&mut parameter)?;
         self.parameter_rest(&mut parameter)?;
         self.expect(b'}', "}")?;

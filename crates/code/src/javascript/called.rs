@@ -6,19 +6,12 @@ use super::Walker;
 use crate::names::{Binding, Meaning};
 use crate::reading::Use;
 use crate::tree::{children, field};
-
-/// Names that stand for names are followed this far.
-// People alias a function once or twice. Longer chains are how a call of `eval` is hidden.
-const STEPS: u32 = 8;
+use crate::walk::Walk;
 
 impl<'t> Walker<'t> {
     /// Looks at those arguments of a call that the called function may call in turn.
     pub(super) fn called_arguments(&mut self, function: Node<'t>, arguments: Option<Node<'t>>) {
-        let name = match (self.dotted(function), field(function, "property")) {
-            (Some(name), _) => name,
-            (None, Some(method)) => format!(".{}", self.source.of(method)),
-            (None, None) => return,
-        };
+        let Some(name) = self.called_name(function) else { return };
         let given = arguments.map(children).unwrap_or_default();
         let function = called_at(&name).and_then(|at| given.get(at));
         if let Some(function) = function {
@@ -30,20 +23,12 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A value that somebody may call.
-    pub(super) fn called_later(&mut self, node: Node<'t>) {
-        self.may_be_called(node, STEPS);
-    }
-
-    fn may_be_called(&mut self, node: Node<'t>, steps: u32) {
-        let Some(steps) = steps.checked_sub(1) else {
-            return self.reading.unclear("a function hidden behind too many names");
-        };
+    /// What is handed on here may be called by whoever gets it.
+    pub(super) fn hand_on(&mut self, node: Node<'t>, steps: u32) {
         match node.kind() {
             "identifier" => self.named_function(node, steps),
             "member_expression" if self.dotted(node).is_none() => {
-                let name = field(node, "property").map(|name| self.source.of(name)).unwrap_or_default();
-                let used = Use { may_be_called: true, ..Use::handed_on(format!(".{name}"), Default::default()) };
+                let used = Use { may_be_called: true, ..Use::handed_on(self.member_name(node), Default::default()) };
                 self.reading.uses.push(used);
             }
             "call_expression" => match field(node, "function").and_then(|function| self.dotted(function)) {

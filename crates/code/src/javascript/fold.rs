@@ -3,20 +3,13 @@
 use tree_sitter::Node;
 
 use super::Walker;
-use crate::names::{Binding, Meaning};
-use crate::tree::{any_other_use, children, field};
+use crate::names::Meaning;
+use crate::tree::{children, field};
 use crate::value::{HOME, UNKNOWN, Value};
-
-/// Names that stand for names are followed this far.
-// Paths are joined from a handful of names; each step is one name, one `+` or one `join`.
-const STEPS: u32 = 24;
+use crate::walk::Walk;
 
 impl<'t> Walker<'t> {
-    pub(super) fn value(&self, node: Node<'t>) -> Value {
-        self.fold(node, STEPS)
-    }
-
-    fn fold(&self, node: Node<'t>, steps: u32) -> Value {
+    pub(super) fn folded(&self, node: Node<'t>, steps: u32) -> Value {
         let Some(steps) = steps.checked_sub(1) else { return Value::Unknown };
         let part = |name| field(node, name).map(|part| self.fold(part, steps)).unwrap_or_default();
         match node.kind() {
@@ -81,29 +74,16 @@ impl<'t> Walker<'t> {
     }
 
     fn named_value(&self, node: Node<'t>, steps: u32) -> Value {
+        if let Some(value) = self.bound_value(node, steps) {
+            return value;
+        }
         match self.names.meaning(self.source.of(node)) {
-            Meaning::Once(Binding::Value(value)) => {
-                let value = self.fold(*value, steps);
-                if value.is_changeable() && self.may_change(node) { Value::Unknown } else { value }
-            }
-            Meaning::Once(Binding::Element(walked)) => self.fold(*walked, steps).element(),
             Meaning::Free if self.source.of(node) == "__dirname" => Value::Text(".".into()),
-            Meaning::Once(
-                Binding::Import(_) | Binding::Walk(..) | Binding::Own | Binding::Parameter | Binding::Other,
-            )
-            | Meaning::Free
-            | Meaning::Import(_)
-            | Meaning::Several
-            | Meaning::Clash => Value::Unknown,
+            Meaning::Once(_) | Meaning::Free | Meaning::Import(_) | Meaning::Several | Meaning::Clash => Value::Unknown,
         }
     }
 
-    /// A list or object with a name may have been changed before it is used.
-    fn may_change(&self, name: Node<'t>) -> bool {
-        any_other_use(&self.source, name, |place| self.only_looks(place))
-    }
-
-    fn only_looks(&self, name: Node<'t>) -> bool {
+    pub(super) fn is_look(&self, name: Node<'t>) -> bool {
         let Some(parent) = name.parent() else { return false };
         match parent.kind() {
             "for_in_statement" => field(parent, "right") == Some(name),

@@ -5,18 +5,16 @@ mod called;
 mod fold;
 mod visit;
 
+use tree_sitter::Node;
+
 use crate::names::{Meaning, Names};
 use crate::reading::Reading;
-use crate::tree::{self, Source};
+use crate::tree::Source;
+use crate::walk::Walk;
 
-pub(crate) fn read(text: &str) -> Reading {
-    let tree = match tree::parse(text, &tree_sitter_javascript::LANGUAGE.into()) {
-        Ok(tree) => tree,
-        Err(problem) => return Reading::not_read(problem),
-    };
-    let source = Source { text };
+pub(crate) fn read<'t>(root: Node<'t>, source: Source<'t>) -> Reading {
     let mut reading = Reading::default();
-    let names = bind::names(tree.root_node(), &source, &mut reading);
+    let names = bind::names(root, &source, &mut reading);
     if !matches!(names.meaning("require"), Meaning::Free) {
         reading.unclear("`require` is redefined");
     }
@@ -26,9 +24,9 @@ pub(crate) fn read(text: &str) -> Reading {
     if reading.imports.iter().any(|module| module.contains(':')) {
         reading.unclear("it imports a module from an address");
     }
-    let mut reader = Walker { source, names, reading, calls_parameter: false, hands_on_computed: false };
-    reader.visit(tree.root_node());
-    reader.finish()
+    let mut walker = Walker { source, names, reading, calls_parameter: false, hands_on_computed: false };
+    walker.visit(root);
+    walker.finish()
 }
 
 /// Globals that do more than compute, modules among them that inline code has without importing them. Where the text's own

@@ -4,13 +4,28 @@ use tree_sitter::Node;
 
 use super::Walker;
 use super::bind::plain_string;
-use crate::names::Meaning;
-use crate::reading::Use;
-use crate::tree::{children, field};
+use crate::names::{Meaning, Names};
+use crate::reading::{Reading, Use};
+use crate::tree::{Source, children, field};
 use crate::value::{UNKNOWN, Value};
+use crate::walk::Walk;
 
-impl<'t> Walker<'t> {
-    pub(super) fn visit(&mut self, node: Node<'t>) {
+impl<'t> Walk<'t> for Walker<'t> {
+    const MEMBER: &'static str = "property";
+
+    fn source(&self) -> &Source<'t> {
+        &self.source
+    }
+
+    fn names(&self) -> &Names<'t> {
+        &self.names
+    }
+
+    fn reading(&mut self) -> &mut Reading {
+        &mut self.reading
+    }
+
+    fn visit(&mut self, node: Node<'t>) {
         match node.kind() {
             "comment" | "import_statement" | "hash_bang_line" => {}
             "identifier" | "shorthand_property_identifier" => self.name(node),
@@ -39,33 +54,6 @@ impl<'t> Walker<'t> {
             }
             "with_statement" => self.reading.unclear("it changes what names refer to"),
             _ => self.below(node),
-        }
-    }
-
-    fn below(&mut self, node: Node<'t>) {
-        children(node).into_iter().for_each(|child| self.visit(child));
-    }
-
-    fn skipping(&mut self, node: Node<'t>, name: &str) {
-        let skipped = field(node, name);
-        children(node).into_iter().filter(|child| Some(*child) != skipped).for_each(|child| self.visit(child));
-    }
-
-    fn with_target(&mut self, node: Node<'t>, name: &str) {
-        if let Some(target) = field(node, name) {
-            self.target(target);
-        }
-        self.skipping(node, name);
-    }
-
-    /// A member with a key: the key is no expression unless it stands in brackets.
-    fn keyed(&mut self, node: Node<'t>) {
-        let key = field(node, "key").or_else(|| field(node, "name")).or_else(|| field(node, "property"));
-        let computed = key.is_some_and(|key| key.kind() == "computed_property_name");
-        for child in children(node) {
-            if Some(child) != key || computed {
-                self.visit(child);
-            }
         }
     }
 
@@ -109,6 +97,73 @@ impl<'t> Walker<'t> {
         }
     }
 
+    /// Something that is handed on, with where it stands.
+    fn placed(&self, node: Node<'t>, name: &str) -> Use {
+        let call = node.parent().filter(|outer| outer.kind() == "arguments").and_then(|outer| outer.parent());
+        let function = call.and_then(|call| field(call, "function").or_else(|| field(call, "constructor")));
+        let given_to = function.and_then(|function| self.called_name(function));
+        Use { given_to, ..Use::handed_on(name, Value::Unknown) }
+    }
+
+    /// The full name of a member of a module, or of a global: `fs.readFileSync`, `console.log`.
+    fn dotted(&self, node: Node<'t>) -> Option<String> {
+        match node.kind() {
+            "identifier" => {
+                let name = self.source.of(node);
+                match self.names.meaning(name) {
+                    Meaning::Import(path) => Some(path.to_owned()),
+                    Meaning::Free => Some(name.to_owned()),
+                    Meaning::Once(_) | Meaning::Several | Meaning::Clash => None,
+                }
+            }
+            "import" => Some("import".to_owned()),
+            "member_expression" => {
+                let object = self.dotted(field(node, "object")?)?;
+                Some(format!("{object}.{}", self.source.of(field(node, "property")?)))
+            }
+            // `require('fs').readFileSync`
+            "call_expression" => {
+                let function = self.source.of(field(node, "function")?);
+                let arguments = children(field(node, "arguments")?);
+                match (function, arguments.as_slice()) {
+                    ("require", [module])
+                        if module.kind() == "string" && matches!(self.names.meaning("require"), Meaning::Free) =>
+                    {
+                        Some(super::module_name(&plain_string(self.source.of(*module))))
+                    }
+                    _ => None,
+                }
+            }
+            "parenthesized_expression" | "await_expression" => self.dotted(*children(node).first()?),
+            _ => None,
+        }
+    }
+
+    fn fold(&self, node: Node<'t>, steps: u32) -> Value {
+        self.folded(node, steps)
+    }
+
+    fn only_looks(&self, name: Node<'t>) -> bool {
+        self.is_look(name)
+    }
+
+    fn follow_function(&mut self, node: Node<'t>, steps: u32) {
+        self.hand_on(node, steps);
+    }
+}
+
+impl<'t> Walker<'t> {
+    /// A member with a key: the key is no expression unless it stands in brackets.
+    fn keyed(&mut self, node: Node<'t>) {
+        let key = field(node, "key").or_else(|| field(node, "name")).or_else(|| field(node, "property"));
+        let computed = key.is_some_and(|key| key.kind() == "computed_property_name");
+        for child in children(node) {
+            if Some(child) != key || computed {
+                self.visit(child);
+            }
+        }
+    }
+
     fn changed_member(&mut self, node: Node<'t>) {
         let mut base = node;
         while let Some(inner) = field(base, "object") {
@@ -128,52 +183,12 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A name that is not called: whoever gets it may call it.
-    fn name(&mut self, node: Node<'t>) {
-        let name = self.source.of(node);
-        match self.names.meaning(name) {
-            Meaning::Import(path) => {
-                let used = self.placed(node, path);
-                self.reading.uses.push(used);
-            }
-            Meaning::Free => {
-                let used = self.placed(node, name);
-                self.reading.uses.push(used);
-            }
-            Meaning::Clash => self.clash(name),
-            Meaning::Once(_) | Meaning::Several => {}
-        }
-    }
-
-    /// An imported name that means something else as well: whoever uses it may use what was imported.
-    fn clash(&mut self, name: &str) {
-        self.reading.unclear(format!("the name `{name}` has more than one meaning"));
-        let imported = self.names.imported(name);
-        self.reading.uses.extend(imported.into_iter().map(|path| Use::handed_on(path, Value::Unknown)));
-    }
-
-    /// Something that is handed on, with where it stands.
-    fn placed(&self, node: Node<'t>, name: &str) -> Use {
-        let call = node.parent().filter(|outer| outer.kind() == "arguments").and_then(|outer| outer.parent());
-        let function = call.and_then(|call| field(call, "function").or_else(|| field(call, "constructor")));
-        let given_to = function.and_then(|function| match (self.dotted(function), field(function, "property")) {
-            (Some(name), _) => Some(name),
-            (None, Some(method)) => Some(format!(".{}", self.source.of(method))),
-            (None, None) => None,
-        });
-        Use { given_to, ..Use::handed_on(name, Value::Unknown) }
-    }
-
     fn member(&mut self, node: Node<'t>) {
         if let Some(path) = self.dotted(node) {
             let used = self.placed(node, &path);
             return self.reading.uses.push(used);
         }
-        let Some(object) = field(node, "object") else { return };
-        let name = field(node, "property").map(|name| self.source.of(name)).unwrap_or_default();
-        let used = Use::handed_on(format!(".{name}"), self.value(object));
-        self.reading.uses.push(used);
-        self.visit(object);
+        self.member_of_value(node);
     }
 
     /// `a[b]`: a plain look at data, unless `a` is a module or `b` names something inner.
@@ -228,16 +243,6 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn method(&mut self, function: Node<'t>, used: Use) {
-        let object = field(function, "object");
-        let name = field(function, "property").map(|name| self.source.of(name)).unwrap_or_default();
-        let receiver = object.map(|object| self.value(object)).unwrap_or_default();
-        self.reading.uses.push(Use { name: format!(".{name}"), receiver, ..used });
-        if let Some(object) = object {
-            self.visit(object);
-        }
-    }
-
     /// `require` or `import` as a function. A module that gets no name of its own is handed on.
     fn import(&mut self, node: Node<'t>, used: &Use) {
         match used.arguments.as_deref() {
@@ -284,40 +289,6 @@ impl<'t> Walker<'t> {
             }
         }
         used
-    }
-
-    /// The full name of a member of a module, or of a global: `fs.readFileSync`, `console.log`.
-    pub(super) fn dotted(&self, node: Node<'t>) -> Option<String> {
-        match node.kind() {
-            "identifier" => {
-                let name = self.source.of(node);
-                match self.names.meaning(name) {
-                    Meaning::Import(path) => Some(path.to_owned()),
-                    Meaning::Free => Some(name.to_owned()),
-                    Meaning::Once(_) | Meaning::Several | Meaning::Clash => None,
-                }
-            }
-            "import" => Some("import".to_owned()),
-            "member_expression" => {
-                let object = self.dotted(field(node, "object")?)?;
-                Some(format!("{object}.{}", self.source.of(field(node, "property")?)))
-            }
-            // `require('fs').readFileSync`
-            "call_expression" => {
-                let function = self.source.of(field(node, "function")?);
-                let arguments = children(field(node, "arguments")?);
-                match (function, arguments.as_slice()) {
-                    ("require", [module])
-                        if module.kind() == "string" && matches!(self.names.meaning("require"), Meaning::Free) =>
-                    {
-                        Some(super::module_name(&plain_string(self.source.of(*module))))
-                    }
-                    _ => None,
-                }
-            }
-            "parenthesized_expression" | "await_expression" => self.dotted(*children(node).first()?),
-            _ => None,
-        }
     }
 }
 

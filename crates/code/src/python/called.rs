@@ -6,10 +6,7 @@ use super::Walker;
 use crate::names::{Binding, Meaning, Names};
 use crate::reading::Use;
 use crate::tree::{Source, children, each, field};
-
-/// Names that stand for names are followed this far.
-// As in JavaScript: two aliases are normal, eight are a disguise.
-const STEPS: u32 = 8;
+use crate::walk::Walk;
 
 /// Some function of the text calls one of its parameters.
 pub(super) fn calls_parameter<'t>(root: Node<'t>, source: &Source<'_>, names: &Names<'t>) -> bool {
@@ -24,11 +21,7 @@ pub(super) fn calls_parameter<'t>(root: Node<'t>, source: &Source<'_>, names: &N
 impl<'t> Walker<'t> {
     /// Looks at those arguments of a call that the called function may call in turn.
     pub(super) fn called_arguments(&mut self, function: Node<'t>, arguments: Node<'t>) {
-        let name = match (self.dotted(function), field(function, "attribute")) {
-            (Some(name), _) => name,
-            (None, Some(method)) => format!(".{}", self.source.of(method)),
-            (None, None) => String::new(),
-        };
+        let name = self.called_name(function).unwrap_or_default();
         let given = if arguments.kind() == "argument_list" { children(arguments) } else { Vec::new() };
         for (at, argument) in given.into_iter().enumerate() {
             let key = field(argument, "name").filter(|_| argument.kind() == "keyword_argument");
@@ -42,15 +35,8 @@ impl<'t> Walker<'t> {
         }
     }
 
-    /// A value that somebody may call.
-    pub(super) fn called_later(&mut self, node: Node<'t>) {
-        self.may_be_called(node, STEPS);
-    }
-
-    fn may_be_called(&mut self, node: Node<'t>, steps: u32) {
-        let Some(steps) = steps.checked_sub(1) else {
-            return self.reading.unclear("a function hidden behind too many names");
-        };
+    /// What is handed on here may be called by whoever gets it.
+    pub(super) fn hand_on(&mut self, node: Node<'t>, steps: u32) {
         match node.kind() {
             "identifier" => match self.names.meaning(self.source.of(node)) {
                 Meaning::Once(Binding::Value(value) | Binding::Element(value)) => {
@@ -64,9 +50,8 @@ impl<'t> Walker<'t> {
                 Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several | Meaning::Clash => {}
             },
             "attribute" if self.dotted(node).is_none() => {
-                let name = field(node, "attribute").map(|name| self.source.of(name)).unwrap_or_default();
                 let receiver = field(node, "object").map(|object| self.value(object)).unwrap_or_default();
-                let used = Use { may_be_called: true, ..Use::handed_on(format!(".{name}"), receiver) };
+                let used = Use { may_be_called: true, ..Use::handed_on(self.member_name(node), receiver) };
                 self.reading.uses.push(used);
             }
             "call" if !self.calls_parameter => {

@@ -161,7 +161,9 @@ fn a_burst_of_reads_asks_and_is_over_with_the_minute() {
     let reads = |session: &str, count: u32, at: u64| {
         let key = StateKey::load(&home.path(".local/state/doorward/state.key")).unwrap();
         let states = States::at(&home.path(".local/state/doorward/sessions"), key);
-        states.update(session, |state: &mut SessionState| (0..count).for_each(|_| state.count_read(limit, at))).unwrap();
+        states
+            .update(session, |state: &mut SessionState| (0..count).for_each(|_| state.count_read(limit, at)))
+            .unwrap();
     };
     reads("busy", 60, now + 60_000);
     let (verdict, reason) = decision(&hook(&home, "busy", "x", "cat README.md"));
