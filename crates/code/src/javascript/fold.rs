@@ -78,6 +78,7 @@ impl<'t> Walker<'t> {
             return value;
         }
         match self.names.meaning(self.source.of(node)) {
+            // `node -e` sets it to the directory it was started in.
             Meaning::Free if self.source.of(node) == "__dirname" => Value::Text(".".into()),
             Meaning::Once(_) | Meaning::Free | Meaning::Import(_) | Meaning::Several | Meaning::Clash => Value::Unknown,
         }

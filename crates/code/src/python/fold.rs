@@ -30,6 +30,7 @@ impl<'t> Walker<'t> {
             },
             "binary_operator" => match field(node, "operator").map(|operator| operator.kind()) {
                 Some("+") => part("left").concat(part("right")),
+                // `pathlib` joins paths with it; a division of numbers yields no text either way.
                 Some("/") => part("left").below(part("right")),
                 _ => Value::Unknown,
             },
