@@ -9,7 +9,7 @@ use clap::builder::NonEmptyStringValueParser;
 use doorward_ledger::{Filter, Index, Kind};
 use serde_json::json;
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::digest::{self, Digest};
 use crate::memory::ledger_view::Room;
@@ -29,7 +29,7 @@ pub(crate) struct DigestArguments {
 }
 
 pub(crate) fn run(arguments: &DigestArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     let index = room.index()?;
     let session = match &arguments.session {
         Some(session) => session.clone(),

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Command};
 
 use crate::desk::grants::show::prose;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// The commands, grouped the way people look for them. Commands in no group are listed last.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &ManArguments, mut command: Command) -> Result<Exit
 fn install(command: Command, directory: Option<PathBuf>) -> Result<ExitCode> {
     let root = match directory {
         Some(directory) => directory,
-        None => PathBuf::from(Places::find().map_err(anyhow::Error::msg)?.home()).join(".local/share/man"),
+        None => PathBuf::from(Dirs::find().map_err(anyhow::Error::msg)?.home()).join(".local/share/man"),
     };
     let pages = root.join("man1");
     std::fs::create_dir_all(&pages).with_context(|| format!("can't create `{}`", pages.display()))?;

@@ -16,7 +16,7 @@ use crate::desk::outcomes;
 use crate::desk::transcripts::{self, Past};
 use crate::machine::agent::Agent;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
 use crate::memory::alerts;
@@ -42,7 +42,7 @@ pub(crate) struct Unguarded {
 }
 
 pub(crate) fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
     let found = look(&room, since)?;
     let (reverted, by_hand) = outcomes::look(&room, since)?;
@@ -67,19 +67,19 @@ pub(crate) fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
 /// The calls since then that ran without a record, each with an alert on it.
 pub(crate) fn look(room: &Room, since_ms: u64) -> Result<Vec<Unguarded>> {
     let index = room.index()?;
-    let found = unguarded(&room.places, &index, since_ms)?;
-    raise(&found, &index, &mut Ledger::of(&room.places))?;
+    let found = unguarded(&room.dirs, &index, since_ms)?;
+    raise(&found, &index, &mut Ledger::of(&room.dirs))?;
     Ok(found)
 }
 
 /// The calls since then that ran without a record. Nothing is expected of an agent before its first record.
-pub(crate) fn unguarded(places: &Places, index: &Index, since_ms: u64) -> Result<Vec<Unguarded>> {
+pub(crate) fn unguarded(dirs: &Dirs, index: &Index, since_ms: u64) -> Result<Vec<Unguarded>> {
     let known = Known::of(index)?;
     let mut found = Vec::new();
     let mut counted: HashMap<String, u64> = HashMap::new();
-    for source in transcripts::sources(places, since_ms) {
+    for source in transcripts::sources(dirs, since_ms) {
         let Some(first) = known.first.get(source.agent.name()) else { continue };
-        if load::load(places, None, source.agent.name()).mode(source.agent.name()) == Mode::Off {
+        if load::load(dirs, None, source.agent.name()).mode(source.agent.name()) == Mode::Off {
             continue;
         }
         for call in transcripts::read(&source, since_ms.max(*first)).calls {

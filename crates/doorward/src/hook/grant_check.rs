@@ -6,7 +6,7 @@ use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Reply};
 
 use crate::hook::recorded::Draft;
 use crate::hook::settle::Settled;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Recorder};
 use crate::machine::visible;
 use crate::memory::evaluation::{Decided, Evaluation};
@@ -22,7 +22,7 @@ use crate::policy::load::Loaded;
 /// A judged call, and what is needed to look for a grant for it.
 #[derive(Debug)]
 pub(crate) struct GrantCheck<'a> {
-    pub places: &'a Places,
+    pub dirs: &'a Dirs,
     pub call: &'a ToolCall,
     pub mode: Mode,
     pub loaded: &'a Loaded,
@@ -88,7 +88,7 @@ impl GrantCheck<'_> {
         if decision == Draft::Silent {
             return decision;
         }
-        let hint = crate::hook::offer_hint::hint(self.places, self.loaded, decided, self.project);
+        let hint = crate::hook::offer_hint::hint(self.dirs, self.loaded, decided, self.project);
         let way = self.put_down(considered, (id, matches!(decision, Draft::Ask(_))), hint.as_deref());
         let why = match found {
             Found::Nothing(why) => why.clone(),
@@ -123,12 +123,12 @@ impl GrantCheck<'_> {
 
     /// Looks for a grant and uses it up.
     pub(crate) fn redeem(&self, considered: &Evaluation, decision: &str) -> Found {
-        let state = self.places.state();
+        let state = self.dirs.state();
         let any = state.join("grants").exists() || state.join("pending").exists();
         if !any || !self.is_shut(considered) {
             return Found::Nothing(None);
         }
-        let Ok(desk) = Desk::of(self.places) else { return Found::Nothing(None) };
+        let Ok(desk) = Desk::of(self.dirs) else { return Found::Nothing(None) };
         match self.redeem_one(&desk, considered, decision) {
             Found::Nothing(why) => match self.redeem_repeat(&desk, considered, decision) {
                 Some(cleared) => Found::Cleared(Box::new(cleared)),
@@ -173,10 +173,10 @@ impl GrantCheck<'_> {
 
     /// A person's yes waits for this call; it is left where it is, for whoever only looks.
     pub(crate) fn has_grant(&self, considered: &Evaluation) -> bool {
-        if !self.places.state().join("grants.key").exists() || !self.is_shut(considered) {
+        if !self.dirs.state().join("grants.key").exists() || !self.is_shut(considered) {
             return false;
         }
-        let Ok(desk) = Desk::of(self.places) else { return false };
+        let Ok(desk) = Desk::of(self.dirs) else { return false };
         let is_exact = || {
             let seen = desk.grants.look::<Grant>(&exact_call(self.call)?).ok()??;
             let bound = Bound::of(self.subject(considered))?;
@@ -233,7 +233,7 @@ impl GrantCheck<'_> {
         let pending = Pending::new(subject, Bound::of(subject)?, decision, &self.key)?;
         let mut pending = Pending { in_prompt: is_asked_there, ..pending };
         pending.reasons.extend(hint.map(str::to_owned));
-        let (id, is_new) = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
+        let (id, is_new) = Desk::of(self.dirs).and_then(|desk| desk.put(pending)).ok()?;
         if is_new && (!is_asked_there || self.loaded.config.notify.is_wanted()) {
             crate::hook::notifier::start(&self.loaded.config.notify, &id);
         }
@@ -248,7 +248,7 @@ impl GrantCheck<'_> {
             mode: self.mode,
             loaded: self.loaded,
             project: self.project,
-            home: self.places.home(),
+            home: self.dirs.home(),
         }
     }
 

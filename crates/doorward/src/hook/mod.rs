@@ -32,7 +32,7 @@ use crate::hook::pipeline::Request;
 use crate::machine::agent::Agent;
 use crate::machine::file_digests::Seen;
 use crate::machine::key;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Ledger, Recorder};
 use crate::machine::world::project_root;
 use crate::memory::alerts;
@@ -54,15 +54,15 @@ pub(crate) const LIMIT: u64 = 64 << 20;
 #[derive(Debug)]
 pub(crate) struct Surroundings {
     pub agent: Agent,
-    pub places: Places,
+    pub dirs: Dirs,
     /// Somebody can answer a question.
     pub attended: bool,
 }
 
 impl Surroundings {
     /// An agent that somebody attends.
-    pub(crate) fn new(agent: Agent, places: Places) -> Surroundings {
-        Surroundings { agent, places, attended: true }
+    pub(crate) fn new(agent: Agent, dirs: Dirs) -> Surroundings {
+        Surroundings { agent, dirs, attended: true }
     }
 }
 
@@ -81,7 +81,7 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     };
     let code = delivery::send(&reply, known);
     // The answer is out. Whatever becomes of this, it must not change the exit code, which is part of the answer.
-    let _ = catch_unwind(AssertUnwindSafe(|| Places::find().map(|places| notifier::look(&places))));
+    let _ = catch_unwind(AssertUnwindSafe(|| Dirs::find().map(|dirs| notifier::look(&dirs))));
     code
 }
 
@@ -102,8 +102,8 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<D
         bail!("the payload is longer than {LIMIT} bytes");
     }
     let attended = attended::somebody(agent);
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    answer_within(&payload, &Surroundings { agent, places, attended }, patience)
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    answer_within(&payload, &Surroundings { agent, dirs, attended }, patience)
 }
 
 /// Answers one event at once.
@@ -117,11 +117,11 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
         crate::machine::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
     let event = surroundings.agent.translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
     drop(payload);
-    let mut ledger = Ledger::of(&surroundings.places);
+    let mut ledger = Ledger::of(&surroundings.dirs);
     let told = match event {
         Event::Proposed(mut proposed) => {
             if let (false, Some(likeness)) = (surroundings.agent.names_calls(), &proposed.id) {
-                let session = Session::of(&surroundings.places, &proposed.call.session);
+                let session = Session::of(&surroundings.dirs, &proposed.call.session);
                 proposed.id = Some(session.name(likeness));
             }
             return pipeline::run(Request::new(*proposed, surroundings, patience), &mut ledger);
@@ -142,9 +142,9 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
 
 /// Keeps a person's words for the calls that follow, and the limits they state for the whole session.
 fn heard(said: &Said, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
-    let Surroundings { agent, places, .. } = surroundings;
-    let key = key::redaction(&places.state());
-    let session = Session::of(places, &said.session);
+    let Surroundings { agent, dirs, .. } = surroundings;
+    let key = key::redaction(&dirs.state());
+    let session = Session::of(dirs, &said.session);
     session.withdraw(None);
     let limits = user_message::limits(said, &key);
     let bound = if limits.is_empty() { Ok(()) } else { session.bind(&limits) };
@@ -160,13 +160,13 @@ fn named(outcome: Outcome, surroundings: &Surroundings) -> Option<Outcome> {
     if surroundings.agent.names_calls() {
         return Some(outcome);
     }
-    let id = Session::of(&surroundings.places, &outcome.session).named(&outcome.id)?;
+    let id = Session::of(&surroundings.dirs, &outcome.session).named(&outcome.id)?;
     Some(Outcome { id, ..outcome })
 }
 
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
 fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
-    let session = Session::of(&surroundings.places, &outcome.session);
+    let session = Session::of(&surroundings.dirs, &outcome.session);
     let has_run = match outcome.result {
         Ended::Ran | Ended::Failed => true,
         Ended::Declined | Ended::Refused => false,
@@ -177,20 +177,20 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
     }
     let changed = session.ended(&outcome.id);
     if has_run {
-        snapshots::ran(&surroundings.places, &outcome.id);
+        snapshots::ran(&surroundings.dirs, &outcome.id);
         // Without the note the file counts as somebody else's once git has brought it back.
-        let _ = session.keep_edits(&surroundings.places, &changed);
+        let _ = session.keep_edits(&surroundings.dirs, &changed);
     }
     if outcome.result == Ended::Refused {
         session.answered(&outcome.id);
-        if let Ok(desk) = Desk::of(&surroundings.places) {
+        if let Ok(desk) = Desk::of(&surroundings.dirs) {
             desk.answered(&outcome.id);
         }
     }
     if has_run && session.ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
         alerts::raise(session.take_alerts(), ledger);
-        if let Ok(desk) = Desk::of(&surroundings.places) {
+        if let Ok(desk) = Desk::of(&surroundings.dirs) {
             // The agent asked natively, so nothing could hold the yes to what was shown; what was exchanged is flagged.
             if let Some(path) = changed_since(&desk, &outcome.id).first() {
                 let _receipt = ledger.append(entry::exchanged(&outcome, path)?)?;
@@ -198,7 +198,7 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
             desk.answered(&outcome.id);
         }
         // Only a person's yes can be one too many; what fails here is found again by the next one.
-        let _ = rollback::watch(&surroundings.places);
+        let _ = rollback::watch(&surroundings.dirs);
     }
     let after = if has_run { session.seen(&changed) } else { Seen::new() };
     ledger.append(entry::outcome(outcome, after)?).map(|_receipt| Reply::default())
@@ -207,25 +207,25 @@ fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Record
 /// Records how a session went on. At its beginning the agent's model is told what to expect; at its end the record is
 /// signed as it stands.
 fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger) -> Result<Reply> {
-    let Surroundings { agent, places, .. } = surroundings;
+    let Surroundings { agent, dirs, .. } = surroundings;
     let (step, cwd) = (event.step.clone(), event.cwd.clone().unwrap_or_default());
     let session = event.session.clone();
     if step == Step::Ended {
         notifier::ended();
     }
     if step == Step::Began {
-        Session::of(places, &event.session).begin()?;
+        Session::of(dirs, &event.session).begin()?;
     }
     let _receipt = ledger.append(entry::session(agent.name(), event)?)?;
     if matches!(step, Step::Began | Step::Ended) {
-        grants::sweep(places);
+        grants::sweep(dirs);
         // What has lapsed counts no longer in any case; the record says so with the next session at the latest.
-        let _ = from_history::sweep(places, ledger);
+        let _ = from_history::sweep(dirs, ledger);
     }
     match step {
         Step::Began => {
-            let mut loaded = load::load(places, project_root(&cwd).as_deref(), agent.name());
-            let session = Session::of(places, &session);
+            let mut loaded = load::load(dirs, project_root(&cwd).as_deref(), agent.name());
+            let session = Session::of(dirs, &session);
             loaded.assign(agent.name(), (session.id(), session.began_ms()));
             Ok(match loaded.mode(agent.name()) {
                 Mode::Auto | Mode::ConfirmAll => agent.context(GUIDANCE),
@@ -234,17 +234,17 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
         }
         Step::Ended => {
             // Where the agent asks by itself, a call that never ran was refused by whoever it asked, or by itself.
-            let asked = agent.can_ask(Asked::Call).then(|| Session::of(places, &session).unanswered());
+            let asked = agent.can_ask(Asked::Call).then(|| Session::of(dirs, &session).unanswered());
             for id in asked.into_iter().flatten() {
                 let _receipt = ledger.append(entry::never_ran(id)?)?;
             }
-            if let Ok(desk) = Desk::of(places) {
+            if let Ok(desk) = Desk::of(dirs) {
                 desk.left(&session);
             }
-            snapshots::ended(places, || load::load(places, None, agent.name()).config.snapshots.limits());
-            ledger.sign(places)?;
+            snapshots::ended(dirs, || load::load(dirs, None, agent.name()).config.snapshots.limits());
+            ledger.sign(dirs)?;
             // What fails here is found again with the next session, or by whoever asks.
-            let _ = rollback::watch(places);
+            let _ = rollback::watch(dirs);
             Ok(farewell(surroundings, &session).unwrap_or_default())
         }
         Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),
@@ -253,7 +253,7 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
 
 /// What the session did, for the person; nothing depends on it.
 fn farewell(surroundings: &Surroundings, session: &str) -> Option<Reply> {
-    let room = Room::open(surroundings.places.clone()).ok()?;
+    let room = Room::open(surroundings.dirs.clone()).ok()?;
     let digest = digest::of(&room, &room.index().ok()?, session).ok()?;
     (digest.calls > 0).then(|| surroundings.agent.farewell(&digest.line()))
 }

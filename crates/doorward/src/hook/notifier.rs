@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::policy::config::Notify;
 use crate::policy::load;
@@ -53,13 +53,13 @@ pub(crate) fn ended() {
 }
 
 /// Starts a process that checks for alerts, if due and if notifications are wanted. Runs after the answer is out.
-pub(crate) fn look(places: &Places) -> Option<Child> {
+pub(crate) fn look(dirs: &Dirs) -> Option<Child> {
     let is_due = record::is_look_due();
     let occasion = if HAS_ENDED.swap(false, Ordering::Relaxed) { Occasion::Ended } else { Occasion::Now };
     if !is_due && occasion == Occasion::Now {
         return None;
     }
-    let notify = load::load(places, None, "").config.notify;
+    let notify = load::load(dirs, None, "").config.notify;
     // Nothing is lost where it cannot be started: the next look finds the same alerts.
     notify.is_set().then(|| spawned(&["notify", "--look", occasion.word()]).ok()).flatten()
 }

@@ -3,7 +3,7 @@
 use doorward_engine::{Clearance, Judgement, Mode, Source, Verdict, question};
 
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::evaluation::{Decided, Evaluation};
 use crate::memory::session::Session;
 use crate::policy::from_history::id_of;
@@ -32,7 +32,7 @@ const OFFERED: &[&str] = &[
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// What would stop the question, once the user has approved such calls three times in a week.
-pub(crate) fn hint(places: &Places, loaded: &Loaded, decided: &Decided, project: Option<&str>) -> Option<String> {
+pub(crate) fn hint(dirs: &Dirs, loaded: &Loaded, decided: &Decided, project: Option<&str>) -> Option<String> {
     let Evaluation { facts, judgement, .. } = &decided.evaluation;
     // Don't promise an end to questions no rule may answer; in an untrusted project, trust is what helps.
     let helps = !facts.project_trusted || may_be_offered(judgement);
@@ -46,7 +46,7 @@ pub(crate) fn hint(places: &Places, loaded: &Loaded, decided: &Decided, project:
     // Counts are per day: what came before the user's last answer does not count again.
     let since = history.last_ms(&id).map(|last| (now_ms / DAY_MS).saturating_sub(last / DAY_MS));
     let days = since.unwrap_or(DAYS + 1).checked_sub(1)?.min(DAYS);
-    let session = Session::of(places, "");
+    let session = Session::of(dirs, "");
     if session.overrides(&facts.pattern, days) < OVERRIDES as u64 {
         return None;
     }

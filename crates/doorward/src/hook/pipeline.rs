@@ -14,7 +14,7 @@ use crate::hook::agents::{Decision, Proposed, Reply};
 use crate::hook::grant_check::{Found, GrantCheck};
 use crate::hook::reviewer::{self, Scene};
 use crate::hook::user_message;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::private_state;
 use crate::machine::record::Recorder;
 use crate::machine::world::project_root;
@@ -86,8 +86,8 @@ pub(crate) struct Outcome {
 pub(super) fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result<Reply> {
     let mut outcome = decide(&mut request, ledger)?;
     if !outcome.wait.is_zero() {
-        let answer = waiting::wait(&request.surroundings.places, &request.id, outcome.wait);
-        let session = Session::of(&request.surroundings.places, &request.proposed.call.session);
+        let answer = waiting::wait(&request.surroundings.dirs, &request.id, outcome.wait);
+        let session = Session::of(&request.surroundings.dirs, &request.proposed.call.session);
         match answer {
             Answer::Yes => {
                 session.answered(&request.id);
@@ -134,24 +134,24 @@ impl Outcome {
 impl<'r> Situation<'r> {
     /// Reads configuration, session and the user's words; `None` if doorward is off for this agent.
     fn of(request: &'r mut Request<'_>) -> Result<Option<Situation<'r>>> {
-        let Surroundings { agent, places, .. } = request.surroundings;
+        let Surroundings { agent, dirs, .. } = request.surroundings;
         let call = &request.proposed.call;
         let project = project_root(&call.cwd);
-        let mut loaded = load::load(places, project.as_deref(), agent.name());
-        if let Err(problem) = approved_config::keep_tightened(places, &loaded) {
+        let mut loaded = load::load(dirs, project.as_deref(), agent.name());
+        if let Err(problem) = approved_config::keep_tightened(dirs, &loaded) {
             loaded.distrust(problem);
         }
-        session_policy::hold(places, &call.session, &mut loaded);
-        let session = Rc::new(Session::of(places, &call.session));
+        session_policy::hold(dirs, &call.session, &mut loaded);
+        let session = Rc::new(Session::of(dirs, &call.session));
         loaded.assign(agent.name(), (session.id(), session.began_ms()));
         let mode = loaded.mode(agent.name());
         if mode == Mode::Off {
             return Ok(None);
         }
-        let trouble = trouble(places, mode)?;
+        let trouble = trouble(dirs, mode)?;
         let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
-        request.proposed.call.user_message = user_message::words(&session, &request.proposed, &places.state());
-        let world = DiskWorld::new(places, &request.proposed.call.cwd, project.clone(), &loaded)
+        request.proposed.call.user_message = user_message::words(&session, &request.proposed, &dirs.state());
+        let world = DiskWorld::new(dirs, &request.proposed.call.cwd, project.clone(), &loaded)
             .with_programs(loaded.own.programs)
             .with_shell(agent.shell(&Here))
             .in_session(Rc::clone(&session));
@@ -163,8 +163,8 @@ impl<'r> Situation<'r> {
         Evaluated { situation: self, evaluation }
     }
 
-    pub(crate) fn places(&self) -> &'r Places {
-        &self.request.surroundings.places
+    pub(crate) fn dirs(&self) -> &'r Dirs {
+        &self.request.surroundings.dirs
     }
 
     pub(crate) fn call(&self) -> &'r ToolCall {
@@ -177,7 +177,7 @@ impl<'r> Situation<'r> {
 
     fn keeper(&self) -> Keeper<'_> {
         Keeper {
-            places: self.places(),
+            dirs: self.dirs(),
             world: &self.world,
             call: self.call(),
             project: self.project(),
@@ -188,7 +188,7 @@ impl<'r> Situation<'r> {
 
     pub(crate) fn grants(&self) -> GrantCheck<'_> {
         GrantCheck {
-            places: self.places(),
+            dirs: self.dirs(),
             call: self.call(),
             mode: self.mode,
             loaded: &self.loaded,
@@ -215,7 +215,7 @@ impl<'r> Situation<'r> {
             deadline::prolong(room);
         }
         Scene {
-            places: self.places(),
+            dirs: self.dirs(),
             reviewer: &self.loaded.config.reviewer,
             proposed: &self.request.proposed,
             project: self.project(),
@@ -293,8 +293,8 @@ impl<'r> Undoable<'r> {
 }
 
 /// What is wrong with the state's own directories; only shadow goes on, and says so.
-fn trouble(places: &Places, mode: Mode) -> Result<String> {
-    match (private_state::check(places), mode) {
+fn trouble(dirs: &Dirs, mode: Mode) -> Result<String> {
+    match (private_state::check(dirs), mode) {
         (Ok(()), _) => Ok(String::new()),
         // Shadow leaves everything as it was.
         (Err(error), Mode::Shadow) => Ok(format!("doorward: {error:#}\n")),

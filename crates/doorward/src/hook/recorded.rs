@@ -83,7 +83,7 @@ impl<'r> Recorded<'r> {
         let Recorded { situation, decided, receipt, settled, grant, note, asking } = self;
         let Decided { evaluation, granted, .. } = &decided;
         let may_wait = !granted && settle::may_wait(evaluation, situation.mode, asking);
-        let is_watched = || presence::is_there(situation.places());
+        let is_watched = || presence::is_there(situation.dirs());
         let wait = match may_wait {
             true => waiting::time(situation.loaded.config.wait_seconds, situation.request.patience, is_watched),
             false => Duration::ZERO,
@@ -149,7 +149,7 @@ fn raise_alerts(situation: &Situation<'_>, ledger: &mut dyn Recorder) {
     let is_spike = alerts.iter().any(|alert| alert.name == AlertKind::Spike.word());
     alerts::raise(alerts, ledger);
     if is_spike {
-        rollback::on_spike(situation.places(), situation.request.surroundings.agent.name(), ledger);
+        rollback::on_spike(situation.dirs(), situation.request.surroundings.agent.name(), ledger);
     }
 }
 
@@ -180,7 +180,7 @@ fn asking(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> 
         && is_soft(&evaluation.judgement)
         && !client_rules::project_allows(
             agent.name(),
-            situation.places().home(),
+            situation.dirs().home(),
             situation.project(),
             &evaluation.facts,
         );

@@ -8,7 +8,7 @@ use doorward_ledger::{AlertKind, PolicyBody};
 use doorward_vocabulary::Verdict;
 
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::memory::alerts;
 use crate::memory::ledger_view::Room;
@@ -107,19 +107,19 @@ fn most_blocks(seen: &[&Seen], since: u64) -> usize {
 }
 
 /// Checks all rollouts and rolls back what has to be; returns what and why. Cheap if there are none.
-pub(crate) fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
+pub(crate) fn watch(dirs: &Dirs) -> anyhow::Result<Vec<(Subject, String)>> {
     // Untrustworthy state already asks about everything.
-    let Ok(Some(rollout)) = Rollout::load(places) else { return Ok(Vec::new()) };
+    let Ok(Some(rollout)) = Rollout::load(dirs) else { return Ok(Vec::new()) };
     let subjects: Vec<Subject> =
         rollout.subjects().into_iter().filter(|subject| is_watched(&rollout, subject)).collect();
     if subjects.is_empty() {
         return Ok(Vec::new());
     }
-    let (room, now) = (Room::open(places.clone())?, now_ms());
+    let (room, now) = (Room::open(dirs.clone())?, now_ms());
     let began = subjects.iter().filter_map(|subject| rollout.track(subject)).map(|track| track.now().record).min();
     // A regret may be about a call of an earlier day.
     let recent = rollout_evidence::first_since(&room, now.saturating_sub(7 * WINDOW_MS))?;
-    let policy = load::load(places, None, "").policy(doorward_engine::Mode::Auto).map_err(anyhow::Error::msg)?;
+    let policy = load::load(dirs, None, "").policy(doorward_engine::Mode::Auto).map_err(anyhow::Error::msg)?;
     let seen = rollout_evidence::read(&room.log, recent.max(began.unwrap_or_default()), &policy)?;
     let mut taken_back = Vec::new();
     for subject in subjects {
@@ -127,7 +127,7 @@ pub(crate) fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
         let counting: Vec<Seen> = seen.iter().filter(|seen| seen.time_ms >= since).cloned().collect();
         let is_laxer = is_laxer(&rollout, &subject, &policy.thresholds);
         if let Some(why) = tripped(&subject, &counting, now, is_laxer)
-            && take_back(places, &mut Ledger::of(places), &subject, &why)?
+            && take_back(dirs, &mut Ledger::of(dirs), &subject, &why)?
         {
             taken_back.push((subject, why));
         }
@@ -136,13 +136,13 @@ pub(crate) fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
 }
 
 /// The hook saw a session run into block after block: an agent being rolled out falls back.
-pub(crate) fn on_spike(places: &Places, agent: &str, ledger: &mut dyn Recorder) {
+pub(crate) fn on_spike(dirs: &Dirs, agent: &str, ledger: &mut dyn Recorder) {
     let subject = Subject::Agent(agent.to_owned());
-    let Ok(Some(rollout)) = Rollout::load(places) else { return };
+    let Ok(Some(rollout)) = Rollout::load(dirs) else { return };
     if is_watched(&rollout, &subject) {
         let why = format!("{BLOCKS} calls of one session were blocked within {} minutes", BLOCKS_MS / 60_000);
         // If this fails, the next check finds it again.
-        let _ = take_back(places, ledger, &subject, &why);
+        let _ = take_back(dirs, ledger, &subject, &why);
     }
 }
 
@@ -159,7 +159,7 @@ fn is_laxer(rollout: &Rollout, subject: &Subject, in_force: &Thresholds) -> bool
 }
 
 /// Rolls something back, unless another process just did. It is rolled back even if that can't be recorded.
-fn take_back(places: &Places, ledger: &mut dyn Recorder, subject: &Subject, why: &str) -> anyhow::Result<bool> {
+fn take_back(dirs: &Dirs, ledger: &mut dyn Recorder, subject: &Subject, why: &str) -> anyhow::Result<bool> {
     let now = now_ms();
     let stage = |rollout: &mut Rollout| {
         let track = rollout.track_mut(subject).filter(|track| track.now().stage >= Stage::Canary)?;
@@ -167,7 +167,7 @@ fn take_back(places: &Places, ledger: &mut dyn Recorder, subject: &Subject, why:
         track.push(Step { stage: Stage::ConfirmAll, since_ms: now, is_rollback: true, ..Step::default() });
         Some(before)
     };
-    let Some(before) = Rollout::update(places, stage).map_err(anyhow::Error::msg)? else { return Ok(false) };
+    let Some(before) = Rollout::update(dirs, stage).map_err(anyhow::Error::msg)? else { return Ok(false) };
     let body = PolicyBody {
         what: format!("the rollout of {} was taken back by itself: {why}", subject.shown()),
         before: Some(before.to_string()),
@@ -179,7 +179,7 @@ fn take_back(places: &Places, ledger: &mut dyn Recorder, subject: &Subject, why:
     alerts::raise(vec![alerts::raised(AlertKind::Rollback, &subject.shown(), &text)], ledger);
     let receipt = ledger.append(Entry::new(&body)?)?;
     let noted = |rollout: &mut Rollout| rollout.track_mut(subject).map(|track| track.recorded(receipt.sequence));
-    Rollout::update(places, noted).map(|_| true).map_err(anyhow::Error::msg)
+    Rollout::update(dirs, noted).map(|_| true).map_err(anyhow::Error::msg)
 }
 
 /// What applies after the rollback, in words.

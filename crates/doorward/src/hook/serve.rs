@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::hook::notifier;
 use crate::hook::{LIMIT, Surroundings, answer};
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::evaluation;
 
 /// Where to listen.
@@ -40,7 +40,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers clients until it is stopped.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let listener = listen(&arguments.socket)?;
     evaluation::silence_panics();
     writeln!(anstream::stdout(), "listening on `{}`", arguments.socket.display())?;
@@ -57,10 +57,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
             continue;
         }
         let stream = Arc::new(stream);
-        let (client, places) = (Arc::clone(&stream), places.clone());
+        let (client, dirs) = (Arc::clone(&stream), dirs.clone());
         let started = std::thread::Builder::new().stack_size(STACK).spawn(move || {
             let _seat = seat;
-            serve(&client, &places);
+            serve(&client, &dirs);
         });
         if started.is_err() {
             refuse(&stream, "too many clients at once");
@@ -99,13 +99,13 @@ fn listen(path: &Path) -> Result<UnixListener> {
 }
 
 /// Answers one client, line by line, until it leaves.
-fn serve(stream: &UnixStream, places: &Places) {
+fn serve(stream: &UnixStream, dirs: &Dirs) {
     let is_own = rustix::net::sockopt::socket_peercred(stream)
         .is_ok_and(|peer| peer.uid.as_raw() == rustix::process::geteuid().as_raw());
     if !is_own {
         return refuse(stream, "it answers only the user who started it");
     }
-    let surroundings = Surroundings::new(Agent::Generic, places.clone());
+    let surroundings = Surroundings::new(Agent::Generic, dirs.clone());
     let mut input = BufReader::new(stream);
     loop {
         let mut line = Vec::new();
@@ -117,7 +117,7 @@ fn serve(stream: &UnixStream, places: &Places) {
         if send(stream, &answered(&line, &surroundings)).is_err() {
             return;
         }
-        if let Some(mut looking) = notifier::look(places) {
+        if let Some(mut looking) = notifier::look(dirs) {
             // Wait for the child, or it stays in the process list as a zombie.
             let _ = std::thread::Builder::new().spawn(move || looking.wait());
         }

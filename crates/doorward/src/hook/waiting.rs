@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::deadline;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::grants::Status;
 use crate::memory::grants::store::Desk;
 use crate::policy::config::WAIT_SECONDS;
@@ -54,8 +54,8 @@ pub(super) fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: 
 }
 
 /// Waits for the user's answer to the pending call of this decision.
-pub(super) fn wait(places: &Places, decision: &str, time: Duration) -> Answer {
-    let Ok(desk) = Desk::of(places) else { return Answer::Nothing };
+pub(super) fn wait(dirs: &Dirs, decision: &str, time: Duration) -> Answer {
+    let Ok(desk) = Desk::of(dirs) else { return Answer::Nothing };
     let Some(waits) = desk.open().into_iter().find(|pending| pending.decision == decision) else {
         return Answer::Nothing;
     };
@@ -97,16 +97,16 @@ mod tests {
                 std::fs::create_dir_all(room.0.path().join(name)).unwrap();
             }
             std::fs::write(room.0.path().join("home/.config/doorward/config.toml"), config).unwrap();
-            crate::machine::record::begin(&room.places()).unwrap();
+            crate::machine::record::begin(&room.dirs()).unwrap();
             room
         }
 
-        fn places(&self) -> Places {
-            Places::at(self.0.path().join("home").to_str().unwrap())
+        fn dirs(&self) -> Dirs {
+            Dirs::at(self.0.path().join("home").to_str().unwrap())
         }
 
         fn surroundings(&self) -> Surroundings {
-            Surroundings::new(Agent::Codex, self.places())
+            Surroundings::new(Agent::Codex, self.dirs())
         }
 
         fn call(&self, id: &str) -> Vec<u8> {
@@ -123,7 +123,7 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..700 {
                         std::thread::sleep(Duration::from_millis(50));
-                        let desk = Desk::of(&self.places()).unwrap();
+                        let desk = Desk::of(&self.dirs()).unwrap();
                         if let Some(waits) = desk.open().first() {
                             return person(&desk, &waits.id);
                         }
@@ -141,7 +141,7 @@ mod tests {
     fn a_yes_lets_the_waiting_call_run_and_no_other() {
         let room = Room::new(AUTO);
         let reply = room.meanwhile(|desk, id| {
-            say_yes(desk, &mut Ledger::of(&room.places()), id, Yes::Key, None).unwrap();
+            say_yes(desk, &mut Ledger::of(&room.dirs()), id, Yes::Key, None).unwrap();
         });
         assert_eq!(reply, Reply::default(), "silence lets Codex run the call");
         let again = answer(&room.call("c2"), &room.surroundings()).unwrap();
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_no_ends_the_wait() {
         let room = Room::new(AUTO);
-        let reply = room.meanwhile(|desk, id| say_no(desk, &mut Ledger::of(&room.places()), id, None).unwrap());
+        let reply = room.meanwhile(|desk, id| say_no(desk, &mut Ledger::of(&room.dirs()), id, None).unwrap());
         assert!(reply.stdout.contains("a person refused"), "{}", reply.stdout);
     }
 
@@ -161,10 +161,10 @@ mod tests {
         let began = Instant::now();
         let reply = answer_within(&room.call("c1"), &room.surroundings(), MINUTE).unwrap();
         assert!(began.elapsed() >= Duration::from_secs(1));
-        let desk = Desk::of(&room.places()).unwrap();
+        let desk = Desk::of(&room.dirs()).unwrap();
         let id = desk.open()[0].id.clone();
         assert!(reply.stdout.contains(&format!("doorward approve {id}")), "{}", reply.stdout);
-        say_yes(&desk, &mut Ledger::of(&room.places()), &id, Yes::Key, None).unwrap();
+        say_yes(&desk, &mut Ledger::of(&room.dirs()), &id, Yes::Key, None).unwrap();
         assert_eq!(answer(&room.call("c2"), &room.surroundings()).unwrap(), Reply::default());
     }
 

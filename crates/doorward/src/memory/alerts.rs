@@ -4,7 +4,7 @@ use anyhow::Result;
 use doorward_ledger::{Alert, AlertBody, AlertKind, Index};
 
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Recorder};
 use crate::memory::ledger_view::{Room, verified};
 
@@ -28,14 +28,14 @@ pub(crate) fn raised(kind: AlertKind, about: &str, text: &str) -> AlertBody {
 
 /// Open alerts, including a broken record.
 pub(crate) fn everything(room: &Room) -> Result<Vec<Alert>> {
-    let mut alerts: Vec<Alert> = broken(&room.places).into_iter().collect();
+    let mut alerts: Vec<Alert> = broken(&room.dirs).into_iter().collect();
     alerts.extend(standing(&room.index()?, clock::now_ms())?);
     Ok(alerts)
 }
 
 /// A broken record can't be resolved by hand: it is listed as long as it is broken.
-pub(crate) fn broken(places: &Places) -> Option<Alert> {
-    let text = match verified(places) {
+pub(crate) fn broken(dirs: &Dirs) -> Option<Alert> {
+    let text = match verified(dirs) {
         Ok(verified) if verified.report.holds() => return None,
         Ok(verified) => {
             let first = verified.report.findings.first().map(|finding| finding.fault.to_string()).unwrap_or_default();

@@ -8,7 +8,7 @@ use doorward_ledger::{DecisionBody, Filter, Index, Kind, Row};
 use doorward_vocabulary::SessionId;
 
 use crate::machine::count::counted;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::decisions;
 use crate::memory::ledger_view::Room;
 use crate::memory::snapshots;
@@ -40,7 +40,7 @@ pub(crate) fn of(room: &Room, index: &Index, session: &str) -> Result<Digest> {
             digest.take(facts(room, &row));
         }
     }
-    digest.look_at_copies(&room.places);
+    digest.look_at_copies(&room.dirs);
     Ok(digest)
 }
 
@@ -73,11 +73,11 @@ impl Digest {
     }
 
     /// Only snapshotted files count as undoable; git may have more, but that is not ours to promise.
-    fn look_at_copies(&mut self, places: &Places) {
+    fn look_at_copies(&mut self, dirs: &Dirs) {
         if self.files.is_empty() {
             return;
         }
-        let copied = snapshots::undoable(places, &self.session);
+        let copied = snapshots::undoable(dirs, &self.session);
         for (file, can_be_undone) in &mut self.files {
             *can_be_undone = copied.iter().any(|copy| copy.starts_with(file));
         }

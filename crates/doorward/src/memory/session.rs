@@ -20,7 +20,7 @@ use doorward_ledger::{
 
 use crate::machine::clock::{milliseconds, now_ms};
 use crate::machine::file_digests::{self, Seen};
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::memory::alerts::raised;
 use crate::memory::call_ids::Names;
@@ -65,17 +65,17 @@ enum Found {
 }
 
 impl Session {
-    pub(crate) fn of(places: &Places, id: &str) -> Session {
-        let states = key(&places.state()).map(|key| States::at(&places.state().join("sessions"), key));
-        Session { states, ..Session::without_states(places, id) }
+    pub(crate) fn of(dirs: &Dirs, id: &str) -> Session {
+        let states = key(&dirs.state()).map(|key| States::at(&dirs.state().join("sessions"), key));
+        Session { states, ..Session::without_states(dirs, id) }
     }
 
-    fn without_states(places: &Places, id: &str) -> Session {
+    fn without_states(dirs: &Dirs, id: &str) -> Session {
         let thresholds = Thresholds::default();
         Session {
             id: id.to_owned(),
             states: Err(String::new()),
-            log: record::directory(places),
+            log: record::directory(dirs),
             now_ms: now_ms(),
             limit: Limit { per_minute: thresholds.reads_per_minute, burst: thresholds.read_burst },
             known: OnceCell::new(),
@@ -85,14 +85,14 @@ impl Session {
     }
 
     /// The session, read-only: nothing is created, and only reading methods may be called.
-    pub(crate) fn looked_at(places: &Places, id: &str) -> Session {
-        let path = places.state().join("state.key");
+    pub(crate) fn looked_at(dirs: &Dirs, id: &str) -> Session {
+        let path = dirs.state().join("state.key");
         let key = match StateKey::load(&path) {
             Err(_) if path.symlink_metadata().is_err() => Ok(StateKey::passing()),
             found => found.map_err(|error| format!("the session state can't be read: {error}")),
         };
-        let states = key.map(|key| States::at(&places.state().join("sessions"), key));
-        Session { states, ..Session::without_states(places, id) }
+        let states = key.map(|key| States::at(&dirs.state().join("sessions"), key));
+        Session { states, ..Session::without_states(dirs, id) }
     }
 
     pub(crate) fn id(&self) -> &str {

@@ -11,7 +11,7 @@ use doorward_vocabulary::PatternId;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::clock::{moment, now_ms};
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Recorder};
 use crate::policy::approved_config::{self, Accepted};
 
@@ -159,23 +159,23 @@ pub(crate) fn id_of(pattern: &str, project: Option<&str>) -> String {
 }
 
 /// Applies it. INVARIANT: the record is durable before anything is loosened.
-pub(crate) fn accept(places: &Places, mut item: Item, ledger: &mut dyn Recorder) -> Result<()> {
-    let kept = Accepted::load(places).map_err(anyhow::Error::msg)?;
+pub(crate) fn accept(dirs: &Dirs, mut item: Item, ledger: &mut dyn Recorder) -> Result<()> {
+    let kept = Accepted::load(dirs).map_err(anyhow::Error::msg)?;
     if kept.history.items.len() >= MOST {
         bail!("at most {MOST} offers can be accepted; withdraw some first (`doorward rules accepted` lists them)");
     }
     (item.record, item.at_ms) = (said(ledger, "accepted", &item)?, now_ms());
-    approved_config::change_history(places, |history| {
+    approved_config::change_history(dirs, |history| {
         history.declined.remove(&item.id);
         *history = std::mem::take(history).with(item);
     })
 }
 
 /// Remembers that the user declined an offer.
-pub(crate) fn decline(places: &Places, item: &Item, ledger: &mut dyn Recorder) -> Result<()> {
+pub(crate) fn decline(dirs: &Dirs, item: &Item, ledger: &mut dyn Recorder) -> Result<()> {
     said(ledger, "declined", item)?;
     let now_ms = now_ms();
-    approved_config::change_history(places, |history| {
+    approved_config::change_history(dirs, |history| {
         history.declined.retain(|_, at| now_ms.abs_diff(*at) < DECLINED_MS);
         while history.declined.len() >= MOST {
             history.declined.pop_first();
@@ -185,8 +185,8 @@ pub(crate) fn decline(places: &Places, item: &Item, ledger: &mut dyn Recorder) -
 }
 
 /// Withdraws an accepted offer; returns what no longer applies.
-pub(crate) fn withdraw(places: &Places, id: &str, ledger: &mut dyn Recorder) -> Result<Vec<Item>> {
-    let gone = end(places, "taken back", ledger, |item| item.id == id)?;
+pub(crate) fn withdraw(dirs: &Dirs, id: &str, ledger: &mut dyn Recorder) -> Result<Vec<Item>> {
+    let gone = end(dirs, "taken back", ledger, |item| item.id == id)?;
     if gone.is_empty() {
         bail!("no accepted offer has the id `{id}`; `doorward rules accepted` lists them");
     }
@@ -194,14 +194,14 @@ pub(crate) fn withdraw(places: &Places, id: &str, ledger: &mut dyn Recorder) -> 
 }
 
 /// Ends what has expired, so that the record says so.
-pub(crate) fn sweep(places: &Places, ledger: &mut dyn Recorder) -> Result<()> {
+pub(crate) fn sweep(dirs: &Dirs, ledger: &mut dyn Recorder) -> Result<()> {
     let now_ms = now_ms();
-    end(places, "lapsed after 90 days", ledger, |item| !item.is_current(now_ms)).map(drop)
+    end(dirs, "lapsed after 90 days", ledger, |item| !item.is_current(now_ms)).map(drop)
 }
 
 /// A call was reverted or flagged: accepted offers for similar calls end.
 pub(crate) fn regretted(
-    places: &Places,
+    dirs: &Dirs,
     pattern: &str,
     project: Option<&str>,
     ledger: &mut dyn Recorder,
@@ -211,17 +211,17 @@ pub(crate) fn regretted(
         let is_kind = |calls: &Calls| calls.kinds.iter().any(|kind| kind == pattern);
         is_here && (item.pattern == pattern || item.calls.as_ref().is_some_and(is_kind))
     };
-    end(places, "void: a call like it was regretted", ledger, is_about).map(drop)
+    end(dirs, "void: a call like it was regretted", ledger, is_about).map(drop)
 }
 
-fn end(places: &Places, why: &str, ledger: &mut dyn Recorder, is_over: impl Fn(&Item) -> bool) -> Result<Vec<Item>> {
-    let kept = Accepted::load(places).map_err(anyhow::Error::msg)?;
+fn end(dirs: &Dirs, why: &str, ledger: &mut dyn Recorder, is_over: impl Fn(&Item) -> bool) -> Result<Vec<Item>> {
+    let kept = Accepted::load(dirs).map_err(anyhow::Error::msg)?;
     let gone: Vec<Item> = kept.history.items.iter().filter(|item| is_over(item)).cloned().collect();
     for item in &gone {
         said(ledger, why, item)?;
     }
     if !gone.is_empty() {
-        approved_config::change_history(places, |history| history.items.retain(|item| !gone.contains(item)))?;
+        approved_config::change_history(dirs, |history| history.items.retain(|item| !gone.contains(item)))?;
     }
     Ok(gone)
 }

@@ -7,7 +7,7 @@ use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
 
 use crate::machine::checked_read;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::policy::approved_config::{Accepted, USER};
 use crate::policy::client_rules::{self, RuleFile};
 use crate::policy::config::{Config, Note, Numbers, Rights, held_back, notes, pi};
@@ -286,28 +286,28 @@ impl Loaded {
 }
 
 /// Reads all sources for work in a project.
-pub(crate) fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
-    load_instead(places, project, agent, &Instead::default())
+pub(crate) fn load(dirs: &Dirs, project: Option<&str>, agent: &str) -> Loaded {
+    load_instead(dirs, project, agent, &Instead::default())
 }
 
 /// Reads all sources for work in a project, with replacements for some of the user's.
-pub(crate) fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead: &Instead) -> Loaded {
+pub(crate) fn load_instead(dirs: &Dirs, project: Option<&str>, agent: &str, instead: &Instead) -> Loaded {
     let mut reader = Reader::default();
-    reader.accepted(places);
-    let own = if places.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
-    let user = reader.toml(USER, places.config_file(), own);
+    reader.accepted(dirs);
+    let own = if dirs.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
+    let user = reader.toml(USER, dirs.config_file(), own);
     let user = reader.cover(user);
     let mut files = instead.config.clone().unwrap_or(user);
-    let numbers = reader.thresholds(places, own).map(|numbers| reader.cover(numbers));
+    let numbers = reader.thresholds(dirs, own).map(|numbers| reader.cover(numbers));
     let wanted = instead.thresholds.map(|thresholds| Config { thresholds, ..Config::default() });
     if let Some(numbers) = wanted.or(numbers) {
         files = files.joined_with(numbers);
     }
     if agent == "pi" {
-        let global = reader.pi(PI_GLOBAL, places.pi_file(), own);
+        let global = reader.pi(PI_GLOBAL, dirs.pi_file(), own);
         files = files.joined_with(reader.cover(global));
     }
-    let trust = reader.trust(places, own);
+    let trust = reader.trust(dirs, own);
     if !crate::machine::paths::is_stage() {
         files = files.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
     }
@@ -323,12 +323,12 @@ pub(crate) fn load_instead(places: &Places, project: Option<&str>, agent: &str, 
     if agent == "pi" {
         tightening = tightening.tightened_by(reader.pi_inline());
     }
-    for file in client_rules::files(agent, places.home(), project) {
+    for file in client_rules::files(agent, dirs.home(), project) {
         tightening = tightening.tightened_by(reader.rules_of_client(&file));
     }
-    let folder = places.config_directory();
-    let added = user_files::load(&folder, places.may_loosen(project), &mut reader.problems);
-    let rollout = reader.rollout(places, own);
+    let folder = dirs.config_directory();
+    let added = user_files::load(&folder, dirs.may_loosen(project), &mut reader.problems);
+    let rollout = reader.rollout(dirs, own);
     let mut loaded = Loaded::new(files, trust, tightening, reader);
     loaded.take_up(added, &folder);
     loaded.project = project.map(str::to_owned);
@@ -356,8 +356,8 @@ struct Reader {
 }
 
 impl Reader {
-    fn accepted(&mut self, places: &Places) {
-        match Accepted::load(places) {
+    fn accepted(&mut self, dirs: &Dirs) {
+        match Accepted::load(dirs) {
             Ok(accepted) => self.accepted = accepted,
             Err(problem) => self.problems.push(problem),
         }
@@ -383,8 +383,8 @@ impl Reader {
     }
 
     /// The file of thresholds; `None` if there is none and never was.
-    fn thresholds(&mut self, places: &Places, rights: Rights) -> Option<Config> {
-        let path = places.thresholds_file();
+    fn thresholds(&mut self, dirs: &Dirs, rights: Rights) -> Option<Config> {
+        let path = dirs.thresholds_file();
         let read = checked_read::read(&path);
         if matches!(read, Ok(None)) && !self.accepted.knows(THRESHOLDS) {
             return None;
@@ -417,8 +417,8 @@ impl Reader {
         self.source(file.name, place, Rights::TightenOnly, file.read(), |text| file.tightening(text))
     }
 
-    fn trust(&mut self, places: &Places, rights: Rights) -> Trust {
-        match (Trust::load(places), rights) {
+    fn trust(&mut self, dirs: &Dirs, rights: Rights) -> Trust {
+        match (Trust::load(dirs), rights) {
             (Ok(trust), Rights::Full) => trust,
             (Ok(_), Rights::TightenOnly) => Trust::default(),
             (Err(problem), _) => {
@@ -428,8 +428,8 @@ impl Reader {
         }
     }
 
-    fn rollout(&mut self, places: &Places, rights: Rights) -> Option<Rollout> {
-        match (Rollout::load(places), rights) {
+    fn rollout(&mut self, dirs: &Dirs, rights: Rights) -> Option<Rollout> {
+        match (Rollout::load(dirs), rights) {
             (Ok(rollout), Rights::Full) => rollout,
             (Ok(_), Rights::TightenOnly) => None,
             (Err(problem), _) => {

@@ -13,7 +13,7 @@ use doorward_ledger::{Alert, AlertBody, AlertKind, AlertState, AlertStep};
 
 use crate::desk::person;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
 use crate::memory::alerts::everything;
@@ -56,17 +56,17 @@ pub(crate) fn run(arguments: &AlertsArguments) -> Result<ExitCode> {
     if arguments.explain {
         return explain(arguments.json);
     }
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     match &arguments.what {
         None | Some(What::List) => return list(&everything(&room)?, arguments.json),
         Some(What::Ack { id }) => {
             let alert = asked(&room, id, "Mark it as seen?")?;
-            answer(&mut Ledger::of(&room.places), &alert, AlertStep::Acknowledged, alert.text.clone())?;
+            answer(&mut Ledger::of(&room.dirs), &alert, AlertStep::Acknowledged, alert.text.clone())?;
             writeln!(anstream::stdout(), "Marked as seen; it stays in the list until you resolve it.")?;
         }
         Some(What::Resolve { id, why }) => {
             let alert = asked(&room, id, "Resolve it?")?;
-            answer(&mut Ledger::of(&room.places), &alert, AlertStep::Resolved, why.clone())?;
+            answer(&mut Ledger::of(&room.dirs), &alert, AlertStep::Resolved, why.clone())?;
             writeln!(anstream::stdout(), "resolved")?;
         }
     }

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::arguments::{CheckpointArguments, ExportArguments, FormatWord, ReindexArguments, RetainArguments};
 use crate::desk::person;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::memory::ledger_view::Room;
 
@@ -40,7 +40,7 @@ pub(super) fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
 }
 
 pub(super) fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
-    let least = crate::policy::load::load(&room.places, None, "").config.profile.retain_days();
+    let least = crate::policy::load::load(&room.dirs, None, "").config.profile.retain_days();
     let wanted = arguments.days.unwrap_or(least);
     if wanted < least {
         bail!(
@@ -48,11 +48,11 @@ pub(super) fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
         );
     }
     let days = Days::new(wanted).context("bodies are kept for at least 90 days")?;
-    let Room { places, mut log } = room;
+    let Room { dirs, mut log } = room;
     if !is_person("Permanently drop the bodies of routine records", wanted)? {
         bail!("nothing was dropped");
     }
-    let retained = drop_old(&places, &mut log, days)?;
+    let retained = drop_old(&dirs, &mut log, days)?;
     let Retained { dropped, segments, freed } = retained;
     if arguments.json {
         return say(&json!({ "dropped": dropped, "segments": segments, "freed": freed }).to_string());
@@ -61,9 +61,9 @@ pub(super) fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
 }
 
 /// Drops bodies from the log and from the index.
-fn drop_old(places: &Places, log: &mut Log, days: Days) -> Result<Retained> {
+fn drop_old(dirs: &Dirs, log: &mut Log, days: Days) -> Result<Retained> {
     let retained = log.retain(days, clock::now_ms())?;
-    Index::open(&record::index_file(places))?.feed(log)?;
+    Index::open(&record::index_file(dirs))?.feed(log)?;
     Ok(retained)
 }
 
@@ -75,7 +75,7 @@ fn is_person(what: &str, days: u32) -> Result<bool> {
 }
 
 pub(super) fn reindex(room: &Room, arguments: &ReindexArguments) -> Result<()> {
-    let (_index, fed) = Index::rebuild(&record::index_file(&room.places), &room.log)?;
+    let (_index, fed) = Index::rebuild(&record::index_file(&room.dirs), &room.log)?;
     if arguments.json {
         return say(&json!({ "records": fed.records, "unreadable": fed.bad }).to_string());
     }
@@ -87,8 +87,8 @@ pub(super) fn reindex(room: &Room, arguments: &ReindexArguments) -> Result<()> {
 }
 
 pub(super) fn checkpoint(room: Room, arguments: &CheckpointArguments) -> Result<()> {
-    let Room { places, mut log } = room;
-    let (checkpoint, path) = record::checkpoint(&places, &mut log, clock::now_ms()).context("can't sign the record")?;
+    let Room { dirs, mut log } = room;
+    let (checkpoint, path) = record::checkpoint(&dirs, &mut log, clock::now_ms()).context("can't sign the record")?;
     let mut copies = Vec::new();
     if let Some(path) = &arguments.copy_to {
         copies.push((Elsewhere::File(path.clone()), path.display().to_string()));

@@ -46,7 +46,7 @@ pub(crate) fn list(room: &Room, arguments: &ListArguments) -> Result<()> {
 pub(crate) fn tail(room: &Room, arguments: &TailArguments) -> Result<()> {
     let filter = arguments.filter.filter()?;
     let mut index = room.index()?;
-    let current = record::directory(&room.places).join("current.log");
+    let current = record::directory(&room.dirs).join("current.log");
     let mut seen = written(&current);
     let mut rows = index.list(&Filter { limit: Some(arguments.lines), ..filter.clone() })?;
     rows.reverse();

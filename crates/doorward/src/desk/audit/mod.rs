@@ -18,11 +18,11 @@ pub(crate) use arguments::AuditArguments;
 use arguments::AuditCommand;
 pub(crate) use verify::verified_watched;
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &AuditArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     match &arguments.command {
         AuditCommand::List(arguments) => list::list(&room, arguments)?,
         AuditCommand::Show(arguments) => show::show(&room, arguments)?,

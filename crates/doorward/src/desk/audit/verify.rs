@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::arguments::VerifyArguments;
 use crate::desk::screen;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::ledger_view::compare;
 use crate::memory::ledger_view::kept;
@@ -19,7 +19,7 @@ use crate::memory::ledger_view::{Room, Verified};
 const SHOWN: usize = 10;
 
 pub(super) fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
-    let mut kept = kept(&room.places)?;
+    let mut kept = kept(&room.dirs)?;
     for path in &arguments.from {
         kept.push(Checkpoint::load(path)?);
     }
@@ -34,9 +34,9 @@ pub(super) fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCod
 }
 
 /// The same, with a progress bar.
-pub(crate) fn verified_watched(places: &Places) -> Result<Verified> {
-    let room = Room::open(places.clone())?;
-    compare(&room, &kept(places)?, screen::bar())
+pub(crate) fn verified_watched(dirs: &Dirs) -> Result<Verified> {
+    let room = Room::open(dirs.clone())?;
+    compare(&room, &kept(dirs)?, screen::bar())
 }
 
 impl Verified {

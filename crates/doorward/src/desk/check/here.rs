@@ -16,7 +16,7 @@ use crate::hook::reviewer;
 use crate::hook::user_message;
 use crate::machine::agent::Agent;
 use crate::machine::key;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::private_state;
 use crate::machine::world::project_root;
 use crate::memory::call_ids;
@@ -89,7 +89,7 @@ impl Matter {
 
 /// One machine and the circumstances to judge in.
 struct Scene<'a> {
-    places: &'a Places,
+    dirs: &'a Dirs,
     call: &'a ToolCall,
     project: Option<String>,
     agent: Option<Agent>,
@@ -146,16 +146,16 @@ impl Foreseen {
 
 /// What the hook would answer.
 pub(super) fn foresee(request: &Request, asked: &Asked) -> Result<Foreseen, String> {
-    let places = Places::find()?;
-    private_state::check(&places).map_err(|error| format!("the hook would refuse every call: {error:#}"))?;
+    let dirs = Dirs::find()?;
+    private_state::check(&dirs).map_err(|error| format!("the hook would refuse every call: {error:#}"))?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
-    let agent = asked.agent.or_else(|| set_up(&places));
+    let agent = asked.agent.or_else(|| set_up(&dirs));
     let call = ToolCall {
         agent: agent.map_or("", Agent::name).to_owned(),
         session: asked.session.clone().unwrap_or_default().into(),
         ..request.call.clone()
     };
-    let scene = Scene { places: &places, call: &call, project, agent };
+    let scene = Scene { dirs: &dirs, call: &call, project, agent };
     let new = call_ids::own_name();
     let id = asked.session.as_deref().unwrap_or(&new);
     let loaded = scene.loaded(id);
@@ -211,9 +211,9 @@ impl Scene<'_> {
     }
 
     fn loaded(&self, session: &str) -> Loaded {
-        let mut loaded = load::load(self.places, self.project.as_deref(), self.name());
-        session_policy::look(self.places, session, &mut loaded);
-        let session = Session::looked_at(self.places, session);
+        let mut loaded = load::load(self.dirs, self.project.as_deref(), self.name());
+        session_policy::look(self.dirs, session, &mut loaded);
+        let session = Session::looked_at(self.dirs, session);
         loaded.assign(self.name(), (session.id(), session.began_ms()));
         loaded
     }
@@ -229,15 +229,15 @@ impl Scene<'_> {
 
     fn world(&self, loaded: &Loaded) -> DiskWorld {
         let shell = self.agent.map(|agent| agent.shell(&Here)).unwrap_or_default();
-        DiskWorld::new(self.places, &self.call.cwd, self.project.clone(), loaded)
+        DiskWorld::new(self.dirs, &self.call.cwd, self.project.clone(), loaded)
             .with_programs(loaded.own.programs)
             .with_shell(shell)
-            .with_key(key::kept_or_passing(&self.places.state()))
+            .with_key(key::kept_or_passing(&self.dirs.state()))
     }
 
     /// Runs the hook's stages one by one and notes where one changes the verdict.
     fn in_session(&self, loaded: Loaded, id: &str, mode: Mode) -> Result<Seen, String> {
-        let session = Rc::new(Session::looked_at(self.places, id));
+        let session = Rc::new(Session::looked_at(self.dirs, id));
         let policy = loaded.policy(mode)?;
         let call = ToolCall { user_message: user_message::proved(&session), ..self.call.clone() };
         let world = self.world(&loaded).in_session(Rc::clone(&session));
@@ -246,7 +246,7 @@ impl Scene<'_> {
         let mut seen = Seen { considered, granted: false, first, differences: Vec::new(), notes: Vec::new() };
         let limits = loaded.config.snapshots.limits();
         let project = self.project.as_deref();
-        let keeper = Keeper { places: self.places, world: &world, call: &call, project, limits, id: "" };
+        let keeper = Keeper { dirs: self.dirs, world: &world, call: &call, project, limits, id: "" };
         match keeper.foresee(&seen.considered, &policy) {
             Some(Ok(copied)) => {
                 seen.considered = copied;
@@ -258,8 +258,8 @@ impl Scene<'_> {
         if mode == Mode::Auto && seen.verdict() == Verdict::AutoApprove {
             seen = self.beside_others(seen, &session, &policy, &world);
         }
-        let key = key::kept_or_passing(&self.places.state());
-        let grants = GrantCheck { places: self.places, call: &call, mode, loaded: &loaded, project, key };
+        let key = key::kept_or_passing(&self.dirs.state());
+        let grants = GrantCheck { dirs: self.dirs, call: &call, mode, loaded: &loaded, project, key };
         if grants.has_grant(&seen.considered) {
             let without = seen.verdict();
             seen.granted = true;
@@ -285,22 +285,22 @@ impl Scene<'_> {
 
     /// Whether memory changed the verdict: this session's, or else answers from earlier ones.
     fn without_memory(&self, seen: &Seen, mode: Mode, new: &str) -> Result<Option<Difference>, String> {
-        let loaded = load::load(self.places, self.project.as_deref(), self.name());
+        let loaded = load::load(self.dirs, self.project.as_deref(), self.name());
         let policy = loaded.policy(mode)?;
         let judged = |world: &DiskWorld| evaluation::consider(self.call, world, &policy).judgement.verdict;
         let bare = judged(&self.world(&loaded));
         if bare == seen.first {
             return Ok(None);
         }
-        let fresh = judged(&self.world(&loaded).in_session(Rc::new(Session::looked_at(self.places, new))));
+        let fresh = judged(&self.world(&loaded).in_session(Rc::new(Session::looked_at(self.dirs, new))));
         let of = if fresh == seen.first { Matter::History } else { Matter::Session };
         Ok(Some(Difference { of, without: bare }))
     }
 }
 
 /// The agent that is set up here; if there are several, Claude Code or the first by name.
-fn set_up(places: &Places) -> Option<Agent> {
-    let agents = load::load(places, None, "").config.agents;
+fn set_up(dirs: &Dirs) -> Option<Agent> {
+    let agents = load::load(dirs, None, "").config.agents;
     let known = || agents.keys().filter_map(|name| Agent::named(name));
     known().find(|agent| *agent == Agent::Claude).or_else(|| known().next())
 }

@@ -29,7 +29,7 @@ use crate::hook::agents::shells::Here;
 use crate::hook::agents::{Asked, Proposed, Situation};
 use crate::hook::entry;
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Ledger, Recorder};
 use crate::machine::world::project_root;
 use crate::memory::call_ids;
@@ -71,7 +71,7 @@ impl Checker {
             bail!("the directory `{cwd}` does not exist, so no call could run there");
         }
         let ledger =
-            if arguments.record { Some(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?)) } else { None };
+            if arguments.record { Some(Ledger::of(&Dirs::find().map_err(anyhow::Error::msg)?)) } else { None };
         Ok(Checker { world, built_in: Policy::built_in(), cwd, ledger })
     }
 
@@ -127,18 +127,18 @@ fn judged(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
 
 /// Judges on this machine, under the user's configuration plus the request's own.
 fn on_this_machine(request: &Request) -> Result<Evaluation, String> {
-    let places = Places::find()?;
+    let dirs = Dirs::find()?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
-    let mut loaded = load::load(&places, project.as_deref(), &request.call.agent);
+    let mut loaded = load::load(&dirs, project.as_deref(), &request.call.agent);
     loaded.tell_problems();
     if let Some(own) = &request.config {
         loaded.config = loaded.config.overruled_by(own.clone());
     }
     let shell = Agent::named(&request.call.agent).map(|agent| agent.shell(&Here)).unwrap_or_default();
-    let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded)
+    let world = DiskWorld::new(&dirs, &request.call.cwd, project, &loaded)
         .with_programs(loaded.own.programs)
         .with_shell(shell)
-        .with_key(crate::machine::key::kept_or_passing(&places.state()));
+        .with_key(crate::machine::key::kept_or_passing(&dirs.state()));
     Ok(judged(&request.call, &world, &loaded.policy(request.mode)?))
 }
 

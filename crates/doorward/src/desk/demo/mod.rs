@@ -108,7 +108,7 @@ fn play(base: &Path, keep: bool) -> Result<ExitCode> {
     prove(&mut out, &stage)?;
     if keep {
         let report = stage.base.join("report.html");
-        crate::desk::report::write_html(&stage.surroundings.places, &report).context("can't write the demo report")?;
+        crate::desk::report::write_html(&stage.surroundings.dirs, &report).context("can't write the demo report")?;
         writeln!(out, "Report of this session: {}", report.display())?;
     }
     writeln!(out, "To guard your own agent: doorward setup")?;
@@ -130,7 +130,7 @@ fn take_back(out: &mut dyn Write, stage: &Stage, counts: &mut [usize; 3]) -> Res
     let names: Vec<&str> = UNCOMMITTED.iter().map(|(name, _)| *name).collect();
     writeln!(out, "         lost, as git would lose it: {}", names.join(", "))?;
     let decision = format!("demo-{number}");
-    let paths = snapshots::take_back(&stage.surroundings.places, &decision)?;
+    let paths = snapshots::take_back(&stage.surroundings.dirs, &decision)?;
     for (name, text) in UNCOMMITTED {
         let found = std::fs::read_to_string(Path::new(&stage.project()).join(name)).unwrap_or_default();
         ensure!(found == *text, "`{name}` was not restored");
@@ -186,10 +186,10 @@ fn cut(text: &str, room: usize) -> String {
 
 /// Checks that the record matches what was shown.
 fn prove(out: &mut dyn Write, stage: &Stage) -> Result<()> {
-    let places = &stage.surroundings.places;
-    let mut log = doorward_ledger::Log::open(&record::directory(places))?;
-    record::checkpoint(places, &mut log, crate::machine::clock::now_ms())?;
-    let verified = crate::memory::ledger_view::verified(places)?;
+    let dirs = &stage.surroundings.dirs;
+    let mut log = doorward_ledger::Log::open(&record::directory(dirs))?;
+    record::checkpoint(dirs, &mut log, crate::machine::clock::now_ms())?;
+    let verified = crate::memory::ledger_view::verified(dirs)?;
     ensure!(verified.report.holds(), "the demo's record failed verification");
     let said = verified.to_string();
     let first = said.lines().next().unwrap_or_default();

@@ -12,7 +12,7 @@ use super::repository;
 use crate::hook::agents::Reply;
 use crate::hook::{Surroundings, answer};
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 
 /// The programs the agent can call: empty stand-ins, so that the machine's own don't matter.
@@ -61,9 +61,9 @@ pub(super) struct Stage {
 impl Stage {
     pub(super) fn build(base: &Path) -> Result<Stage> {
         let home = base.join("home").to_str().context("the temporary directory is not UTF-8")?.to_owned();
-        let stage = Stage { base: base.to_owned(), surroundings: Surroundings::new(Agent::Claude, Places::at(&home)) };
-        let places = &stage.surroundings.places;
-        record::begin(places)?;
+        let stage = Stage { base: base.to_owned(), surroundings: Surroundings::new(Agent::Claude, Dirs::at(&home)) };
+        let dirs = &stage.surroundings.dirs;
+        record::begin(dirs)?;
         for name in PROGRAMS {
             stage.file(&format!("bin/{name}"), b"#!/bin/false\n")?;
             std::fs::set_permissions(base.join("bin").join(name), PermissionsExt::from_mode(0o755))?;
@@ -83,9 +83,9 @@ impl Stage {
             "[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [{project:?}]\n[programs]\ndirectories = [{bin:?}]\n"
         );
         stage.file("home/.config/doorward/config.toml", config.as_bytes())?;
-        let loaded = crate::policy::load::load(places, None, Agent::Claude.name());
-        crate::policy::approved_config::accept(places, &loaded, &mut record::Ledger::of(places))?;
-        let _count = crate::desk::trust::tools(places)?;
+        let loaded = crate::policy::load::load(dirs, None, Agent::Claude.name());
+        crate::policy::approved_config::accept(dirs, &loaded, &mut record::Ledger::of(dirs))?;
+        let _count = crate::desk::trust::tools(dirs)?;
         Ok(stage)
     }
 
@@ -106,7 +106,7 @@ impl Stage {
     pub(super) fn play(&self, line: &str, number: usize) -> Result<Played> {
         let line = line
             .replace("@PROJECT@", &self.project())
-            .replace("@HOME@", self.surroundings.places.home())
+            .replace("@HOME@", self.surroundings.dirs.home())
             .replace("@TOKEN@", &token());
         let call: Value = serde_json::from_str(&line)?;
         let field = |name: &str| call.get(name).cloned().unwrap_or(Value::Null);
@@ -147,7 +147,7 @@ impl Stage {
 
     /// Paths the way someone working there would write them.
     fn near(&self, text: &str) -> String {
-        let home = self.surroundings.places.home();
+        let home = self.surroundings.dirs.home();
         text.replace(&format!("{}/", self.project()), "").replace(&self.project(), ".").replace(home, "~")
     }
 }

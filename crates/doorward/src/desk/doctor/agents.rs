@@ -29,7 +29,7 @@ pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
         )),
         Mode::Auto | Mode::ConfirmAll => {}
     }
-    match setup::program_of(agent, patient.places) {
+    match setup::program_of(agent, patient.dirs) {
         None => found.extend(missing(patient, agent)),
         Some(program) => {
             found.extend(program_defect(agent, Path::new(&program)));
@@ -43,7 +43,7 @@ pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
 
 /// Our hook is missing: the settings can't be read, or have none.
 fn missing(patient: &Patient<'_>, agent: Agent) -> Option<Defect> {
-    let parts = setup::parts(agent, patient.places, "/doorward", None).unwrap_or_default();
+    let parts = setup::parts(agent, patient.dirs, "/doorward", None).unwrap_or_default();
     let unread = parts.iter().find_map(|part| Some((part, part.fit().problem()?)));
     Some(match unread {
         Some((part, problem)) => unreadable(agent, part, &problem),
@@ -92,7 +92,7 @@ fn same_bytes(one: &Path, other: &Path) -> bool {
 /// Compares the files that setup wrote with what it would write now.
 fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
     let mut found = Vec::new();
-    let Ok(parts) = setup::parts(agent, patient.places, program, None) else { return found };
+    let Ok(parts) = setup::parts(agent, patient.dirs, program, None) else { return found };
     for part in &parts {
         if let Some(problem) = exposed(&part.file) {
             let what = format!("`{}` {problem}", part.file.display());
@@ -104,7 +104,7 @@ fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
             Fit::Changed => found.push(changed(patient, agent, part)),
         }
     }
-    if agent == Agent::Opencode && !setup::opencode_asks(patient.places) {
+    if agent == Agent::Opencode && !setup::opencode_asks(patient.dirs) {
         let what = "OpenCode does not ask on its own: if the plugin fails to load, calls run unchecked".to_owned();
         found.push(Defect::new(
             "opencode-unasked",
@@ -119,7 +119,7 @@ fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
 /// What differs: trust, the extension, an event, or the line itself.
 fn changed(patient: &Patient<'_>, agent: Agent, part: &Part) -> Defect {
     let file = part.file.display();
-    let is_settings = setup::settings_of(agent, patient.places).is_some_and(|settings| settings == part.file);
+    let is_settings = setup::settings_of(agent, patient.dirs).is_some_and(|settings| settings == part.file);
     match (agent, is_settings) {
         (Agent::Codex, false) => {
             let what = format!("`{file}` does not trust the current hooks, so Codex silently skips them");
@@ -129,7 +129,7 @@ fn changed(patient: &Patient<'_>, agent: Agent, part: &Part) -> Defect {
             let what = format!("`{file}` is not what this version of doorward installs");
             Defect::new("extension-changed", agent, what, AGAIN)
         }
-        (_, true) => match setup::unhooked(agent, patient.places) {
+        (_, true) => match setup::unhooked(agent, patient.dirs) {
             Some(event) => {
                 let what = format!("`{file}` has no doorward hook for `{event}`");
                 Defect::new("event-missing", agent, what, AGAIN)

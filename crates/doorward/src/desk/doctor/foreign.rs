@@ -13,7 +13,7 @@ const DECIDING: [&str; 6] =
     ["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest", "beforeShellExecution"];
 
 pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
-    let own = setup::settings_of(agent, patient.places);
+    let own = setup::settings_of(agent, patient.dirs);
     own.into_iter().chain(project::files(patient, agent)).flat_map(|file| in_file(&file, agent)).collect()
 }
 

@@ -29,7 +29,7 @@ pub(super) fn files(patient: &Patient<'_>, agent: Agent) -> Vec<PathBuf> {
     let Some(here) = &patient.here else { return Vec::new() };
     let root = PathBuf::from(project_root(here).unwrap_or_else(|| here.clone()));
     // The home directory's own settings are the user's.
-    if root == Path::new(patient.places.home()) {
+    if root == Path::new(patient.dirs.home()) {
         return Vec::new();
     }
     names(agent).iter().map(|name| root.join(name)).collect()

@@ -13,7 +13,7 @@ use crate::desk::grants::answer;
 use crate::desk::grants::answer::{Step, Yes};
 use crate::desk::grants::show;
 use crate::desk::person;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 use crate::memory::grants::pending::Pending;
 use crate::memory::grants::queue::{Stand, queue};
@@ -177,13 +177,13 @@ pub(crate) fn refuse(arguments: &RefuseArguments) -> Result<ExitCode> {
 }
 
 fn desk() -> Result<Desk> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    crate::memory::grants::sweep(&places);
-    Desk::of(&places)
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    crate::memory::grants::sweep(&dirs);
+    Desk::of(&dirs)
 }
 
 fn ledger() -> Result<Ledger> {
-    Ok(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?))
+    Ok(Ledger::of(&Dirs::find().map_err(anyhow::Error::msg)?))
 }
 
 /// One entry of the list, with its state.

@@ -12,7 +12,7 @@ use clap::Args;
 use doorward_ledger::Metrics;
 
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::Room;
 
@@ -45,7 +45,7 @@ struct Figures {
 }
 
 pub(crate) fn run(arguments: &MetricsArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     loop {
         let figures = figures(&room, &arguments.since)?;
         let mut out = anstream::stdout().lock();
@@ -77,7 +77,7 @@ fn figures(room: &Room, since: &str) -> Result<Figures> {
     };
     Ok(Figures {
         metrics: index.metrics(since_ms, now_ms)?,
-        pending: Desk::of(&room.places).map(|desk| desk.open().len()).unwrap_or_default(),
+        pending: Desk::of(&room.dirs).map(|desk| desk.open().len()).unwrap_or_default(),
         alerts: doorward_ledger::AlertKind::ALL.map(of_kind).to_vec(),
     })
 }

@@ -21,7 +21,7 @@ use crate::desk::screen;
 use crate::machine::atomic_file;
 use crate::machine::checked_read;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::memory::ledger_view::Room;
 use crate::policy::load::Instead;
@@ -64,7 +64,7 @@ impl Wrong {
 
 /// Trains on the shipped calls and on the record, and writes the model to a file for inspection.
 pub(super) fn train(shipped: &[Row], prior: &Table, out: Option<&Path>) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     let own = labelled(&room)?;
     let unwanted = own.iter().filter(|row| row.label >= Verdict::Confirm).count();
     if own.len() < CALLS || unwanted < UNWANTED {
@@ -81,7 +81,7 @@ pub(super) fn train(shipped: &[Row], prior: &Table, out: Option<&Path>) -> Resul
     if all.laxer + all.stricter == 0 {
         bail!("the new model would have decided every recorded call as before; nothing was written");
     }
-    let path = out.map_or_else(|| room.places.state().join("proposals/scorer.tsv"), PathBuf::from);
+    let path = out.map_or_else(|| room.dirs.state().join("proposals/scorer.tsv"), PathBuf::from);
     atomic_file::replace(&path, &text)?;
     writeln!(stdout, "Written to `{0}`; `doorward model adopt {0}` puts it to use.", path.display())?;
     Ok(ExitCode::SUCCESS)
@@ -108,8 +108,8 @@ fn learnt(shipped: &[Row], own: &[Row], prior: &Table) -> Result<(String, Scorer
 /// Puts a trained model to use, or goes back to the built-in one; not for agents.
 pub(super) fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
     person::required()?;
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
-    replay::trusted(&room.places)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
+    replay::trusted(&room.dirs)?;
     let text = if file == BUILT_IN { None } else { Some(checked(shipped, Path::new(file))?) };
     let scorer = match &text {
         Some(text) => Scorer::parse(text).map_err(anyhow::Error::msg)?,
@@ -121,7 +121,7 @@ pub(super) fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
         bail!("nothing was changed");
     }
     let hash = |text: &str| doorward_ledger::Hash::of(text.as_bytes()).to_string();
-    let target = room.places.config_directory().join("scorer.tsv");
+    let target = room.dirs.config_directory().join("scorer.tsv");
     let body = PolicyBody {
         what: format!("the scorer `{file}` was adopted"),
         before: atomic_file::text(&target)?.map(|text| hash(&text)),
@@ -130,7 +130,7 @@ pub(super) fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
         project: None,
     };
     let entry = Entry::new(&body)?;
-    let _receipt = Ledger::of(&room.places).append(entry).context("can't record the change, so nothing was changed")?;
+    let _receipt = Ledger::of(&room.dirs).append(entry).context("can't record the change, so nothing was changed")?;
     match &text {
         Some(text) => atomic_file::replace(&target, text)?,
         None => atomic_file::remove(&target)?,
@@ -239,7 +239,7 @@ fn wrong(shipped: &[Row], scorer: &Scorer) -> Result<Wrong> {
 /// Shows what a model would have changed.
 fn print_effect(out: &mut dyn Write, room: &Room, scorer: Scorer) -> Result<replay::Replayed> {
     let (here, instead) = (Instead::default(), Instead { scorer: Some(scorer), ..Instead::default() });
-    let policies = replay::between(&room.places, &here, &instead);
+    let policies = replay::between(&room.dirs, &here, &instead);
     let replayed = replay::replay(&room.log, clock::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())?;
     replay::sums(out, &replayed)?;
     Ok(replayed)

@@ -18,7 +18,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
@@ -58,35 +58,35 @@ pub(crate) struct Message {
 
 /// `doorward notify`: notifies about one call, or checks for alerts, in its own process.
 pub(crate) fn run(id: Option<&str>, look: Option<Occasion>) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     match (id, look) {
-        (Some(id), _) => of_call(places, id),
-        (None, look) => pushed::run(&places, look.unwrap_or(Occasion::Now)),
+        (Some(id), _) => of_call(dirs, id),
+        (None, look) => pushed::run(&dirs, look.unwrap_or(Occasion::Now)),
     }
 }
 
-fn of_call(places: Places, id: &str) -> Result<ExitCode> {
-    let notify = load::load(&places, None, "").config.notify;
-    let Some((pending, waiting)) = due(&places, id)? else { return Ok(ExitCode::SUCCESS) };
+fn of_call(dirs: Dirs, id: &str) -> Result<ExitCode> {
+    let notify = load::load(&dirs, None, "").config.notify;
+    let Some((pending, waiting)) = due(&dirs, id)? else { return Ok(ExitCode::SUCCESS) };
     let told = Message::of(&pending, waiting).note();
     for way in Way::of_calls(&notify) {
         let outcome = way.tell(&notify, &told);
         // The desktop is optional unless configured: a machine without one is not an error.
         if way != Way::Desktop || notify.desktop == Some(true) {
-            note(&places, way, outcome)?;
+            note(&dirs, way, outcome)?;
         }
     }
     // A failing notifier raises an alert itself, which the others may deliver.
-    if record::is_look_due() { pushed::run(&places, Occasion::Now) } else { Ok(ExitCode::SUCCESS) }
+    if record::is_look_due() { pushed::run(&dirs, Occasion::Now) } else { Ok(ExitCode::SUCCESS) }
 }
 
 /// The call, unless it was answered meanwhile or already announced together with another.
-fn due(places: &Places, id: &str) -> Result<Option<(Pending, usize)>> {
+fn due(dirs: &Dirs, id: &str) -> Result<Option<(Pending, usize)>> {
     let since = now_ms();
-    let told_ms = Desk::of(places)?.told()?.told_ms;
+    let told_ms = Desk::of(dirs)?.told()?.told_ms;
     let wait_ms = told_ms.saturating_add(APART_MS).saturating_sub(since).min(APART_MS);
     std::thread::sleep(Duration::from_millis(wait_ms));
-    let desk = Desk::of(places)?;
+    let desk = Desk::of(dirs)?;
     let open = desk.open();
     let Some(pending) = open.iter().find(|pending| pending.id == id) else { return Ok(None) };
     let is_first = desk.tell(|told| {
@@ -100,10 +100,10 @@ fn due(places: &Places, id: &str) -> Result<Option<(Pending, usize)>> {
 }
 
 /// Records that a notifier fails: once, until it works again.
-fn note(places: &Places, way: Way, outcome: Result<(), String>) -> Result<()> {
+fn note(dirs: &Dirs, way: Way, outcome: Result<(), String>) -> Result<()> {
     let name = way.name();
     let is_failing = outcome.is_err();
-    let is_news = Desk::of(places)?.tell(|told| {
+    let is_news = Desk::of(dirs)?.tell(|told| {
         let was_failing = told.failing.iter().any(|failing| failing == name);
         told.failing.retain(|failing| failing != name);
         if is_failing {
@@ -115,7 +115,7 @@ fn note(places: &Places, way: Way, outcome: Result<(), String>) -> Result<()> {
         && is_news
     {
         let text = format!("{name}: {}", visible(&problem));
-        alerts::raise(vec![alerts::raised(AlertKind::Notifier, name, &text)], &mut Ledger::of(places));
+        alerts::raise(vec![alerts::raised(AlertKind::Notifier, name, &text)], &mut Ledger::of(dirs));
         // Visible only when the command is run by hand.
         let _ = writeln!(anstream::stderr(), "doorward: {text}");
     }

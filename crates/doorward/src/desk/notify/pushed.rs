@@ -17,7 +17,7 @@ use super::{SHOWN, note};
 use crate::desk::reconcile;
 use crate::machine::clock;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::machine::visible;
 use crate::memory::alerts;
@@ -45,8 +45,8 @@ const AGAIN: Duration = Duration::from_millis(300);
 const NICE: i32 = 10;
 
 /// The alerts that could not be delivered, one sentence per notifier.
-pub(crate) fn undelivered(places: &Places) -> Vec<String> {
-    let pushed = Desk::of(places).and_then(|desk| desk.pushed()).unwrap_or_default();
+pub(crate) fn undelivered(dirs: &Dirs) -> Vec<String> {
+    let pushed = Desk::of(dirs).and_then(|desk| desk.pushed()).unwrap_or_default();
     let mut ways: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for (way, why) in pushed.alerts.values().flat_map(|delivery| &delivery.failed) {
         let (count, last) = ways.entry(way).or_default();
@@ -60,19 +60,19 @@ pub(crate) fn undelivered(places: &Places) -> Vec<String> {
 }
 
 /// `doorward notify --look`: evaluates every alert and delivers the new ones.
-pub(super) fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
-    let notify = load::load(places, None, "").config.notify;
+pub(super) fn run(dirs: &Dirs, occasion: Occasion) -> Result<ExitCode> {
+    let notify = load::load(dirs, None, "").config.notify;
     if !notify.is_set() {
         return Ok(ExitCode::SUCCESS);
     }
     let _ = rustix::process::nice(NICE);
-    let Some(_turn) = Turn::take(places, occasion)? else { return Ok(ExitCode::SUCCESS) };
+    let Some(_turn) = Turn::take(dirs, occasion)? else { return Ok(ExitCode::SUCCESS) };
     // Retry failures at the next check, not right away: the alert may have arrived after all.
     let mut down = Vec::new();
     for round in ROUNDS {
         let _ = record::is_look_due();
-        let standing = standing(places, round(occasion))?;
-        tell(places, &notify, &standing, &mut down)?;
+        let standing = standing(dirs, round(occasion))?;
+        tell(dirs, &notify, &standing, &mut down)?;
         if !record::is_look_due() {
             break;
         }
@@ -81,8 +81,8 @@ pub(super) fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
 }
 
 /// All open alerts. State about closed ones is dropped.
-fn standing(places: &Places, occasion: Occasion) -> Result<Vec<Alert>> {
-    let desk = Desk::of(places)?;
+fn standing(dirs: &Dirs, occasion: Occasion) -> Result<Vec<Alert>> {
+    let desk = Desk::of(dirs)?;
     let pushed = desk.pushed()?;
     let pause = pushed.verifying_ms.saturating_mul(SHARE);
     let is_verified = occasion == Occasion::Ended || now_ms().abs_diff(pushed.verified_ms) >= pause;
@@ -90,12 +90,12 @@ fn standing(places: &Places, occasion: Occasion) -> Result<Vec<Alert>> {
     let mut found: Vec<Alert> = Vec::new();
     if is_verified {
         // Unreadable transcripts are no evidence against the record.
-        let _ = unguarded(places);
-        found.extend(broken(places));
+        let _ = unguarded(dirs);
+        found.extend(broken(dirs));
     }
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     // An unreadable record is reported above; the rest is still evaluated.
-    let index = Room::open(places.clone()).and_then(|room| room.index());
+    let index = Room::open(dirs.clone()).and_then(|room| room.index());
     if let Ok(standing) = index.and_then(|index| alerts::standing(&index, now_ms())) {
         found.extend(standing);
     }
@@ -109,21 +109,21 @@ fn standing(places: &Places, occasion: Occasion) -> Result<Vec<Alert>> {
 }
 
 /// Whether the record is still broken on a second check: someone may have been writing to it.
-fn broken(places: &Places) -> Option<Alert> {
-    alerts::broken(places)?;
+fn broken(dirs: &Dirs) -> Option<Alert> {
+    alerts::broken(dirs)?;
     std::thread::sleep(AGAIN);
-    alerts::broken(places)
+    alerts::broken(dirs)
 }
 
 /// Compares the last day's transcripts with the record and records what ran without one.
-fn unguarded(places: &Places) -> Result<()> {
-    let room = Room::open(places.clone())?;
+fn unguarded(dirs: &Dirs) -> Result<()> {
+    let room = Room::open(dirs.clone())?;
     reconcile::look(&room, now_ms().saturating_sub(DAY_MS)).map(|_found| ())
 }
 
 /// Delivers what is new and remembers how that went.
-fn tell(places: &Places, notify: &Notify, standing: &[Alert], down: &mut Vec<(Way, String)>) -> Result<()> {
-    let known = Desk::of(places)?.pushed()?;
+fn tell(dirs: &Dirs, notify: &Notify, standing: &[Alert], down: &mut Vec<(Way, String)>) -> Result<()> {
+    let known = Desk::of(dirs)?.pushed()?;
     let due = standing.iter().map(|alert| (alert, known.due(alert, notify))).filter(|(_, ways)| !ways.is_empty());
     for (alert, ways) in due.take(AT_ONCE) {
         let told = worded(alert);
@@ -133,8 +133,8 @@ fn tell(places: &Places, notify: &Notify, standing: &[Alert], down: &mut Vec<(Wa
                 Some((_, why)) => Err(why.clone()),
                 None => way.tell(notify, &told).inspect_err(|why| down.push((way, why.clone()))),
             };
-            Desk::of(places)?.push(|pushed| pushed.went(alert, way, &outcome))?;
-            note(places, way, outcome)?;
+            Desk::of(dirs)?.push(|pushed| pushed.went(alert, way, &outcome))?;
+            note(dirs, way, outcome)?;
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Offer, open};
 use crate::desk::person;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
 use crate::memory::ledger_view::Room;
@@ -54,7 +54,7 @@ pub(crate) fn accept(id: &str) -> Result<ExitCode> {
     if person::types(&format!("Type `{WORD}` to accept"))?.trim() != WORD {
         bail!("nothing was changed; `doorward rules decline {id}` keeps it from being offered for 30 days");
     }
-    from_history::accept(&room.places, item.clone(), &mut Ledger::of(&room.places))?;
+    from_history::accept(&room.dirs, item.clone(), &mut Ledger::of(&room.dirs))?;
     writeln!(out, "Done. It applies from the next call on; `doorward rules withdraw {id}` withdraws it.")?;
     Ok(ExitCode::SUCCESS)
 }
@@ -66,14 +66,14 @@ pub(crate) fn decline(id: &str) -> Result<ExitCode> {
     let offer = find(&room, id)?;
     let Offer { id, pattern, project, .. } = offer;
     let item = Item { id, pattern, project: Some(project), ..Item::default() };
-    from_history::decline(&room.places, &item, &mut Ledger::of(&room.places))?;
+    from_history::decline(&room.dirs, &item, &mut Ledger::of(&room.dirs))?;
     writeln!(anstream::stdout(), "Declined. doorward won't offer it again for 30 days.")?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Lists what was accepted.
 pub(crate) fn accepted(json: bool) -> Result<ExitCode> {
-    let kept = Accepted::load(&places()?).map_err(anyhow::Error::msg)?;
+    let kept = Accepted::load(&dirs()?).map_err(anyhow::Error::msg)?;
     let now_ms = clock::now_ms();
     let items: Vec<&Item> = kept.history.items().iter().filter(|item| item.is_current(now_ms)).collect();
     let until = |item: &Item| clock::moment(item.at_ms.saturating_add(from_history::LASTS_MS));
@@ -96,20 +96,20 @@ pub(crate) fn accepted(json: bool) -> Result<ExitCode> {
 /// Withdraws an accepted offer.
 pub(crate) fn withdraw(id: &str) -> Result<ExitCode> {
     person::required()?;
-    let places = places()?;
-    for item in from_history::withdraw(&places, id, &mut Ledger::of(&places))? {
+    let dirs = dirs()?;
+    for item in from_history::withdraw(&dirs, id, &mut Ledger::of(&dirs))? {
         writeln!(anstream::stdout(), "Withdrawn: {}", visible(&item.what()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn places() -> Result<Places> {
-    Places::find().map_err(anyhow::Error::msg)
+fn dirs() -> Result<Dirs> {
+    Dirs::find().map_err(anyhow::Error::msg)
 }
 
 fn room() -> Result<Room> {
-    let room = Room::open(places()?)?;
-    crate::desk::replay::trusted(&room.places)?;
+    let room = Room::open(dirs()?)?;
+    crate::desk::replay::trusted(&room.dirs)?;
     Ok(room)
 }
 

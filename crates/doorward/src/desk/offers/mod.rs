@@ -140,7 +140,7 @@ pub(crate) struct Yes {
 /// All open offers: enough overrides in seven days and since the user last answered one.
 pub(crate) fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
     let now_ms = clock::now_ms();
-    let loaded = load::load(&room.places, None, "");
+    let loaded = load::load(&room.dirs, None, "");
     let history = &loaded.accepted.history;
     let mut grouped: BTreeMap<(PatternId, String), Vec<Override>> = BTreeMap::new();
     for one in index.overrides(now_ms.saturating_sub(DAYS * DAY_MS))? {
@@ -166,7 +166,7 @@ pub(crate) fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
 /// Patterns that only layer 2 asks about and that were approved all month: their history should count.
 pub(crate) fn monthly(room: &Room, index: &Index) -> Result<Vec<(Item, Effect)>> {
     let now_ms = clock::now_ms();
-    let loaded = load::load(&room.places, None, "");
+    let loaded = load::load(&room.dirs, None, "");
     let history = &loaded.accepted.history;
     let mut grouped: BTreeMap<(PatternId, String), Vec<Override>> = BTreeMap::new();
     for one in index.overrides(now_ms.saturating_sub(MONTH_MS))? {
@@ -280,7 +280,7 @@ impl Desk<'_> {
     fn policy(&self, agent: &str, item: Option<&Item>) -> Result<Policy> {
         let history = item.map(|item| self.history.clone().with(item.clone()));
         let instead = Instead { history, ..Instead::default() };
-        let loaded = load::load_instead(&self.room.places, Some(self.project), agent, &instead);
+        let loaded = load::load_instead(&self.room.dirs, Some(self.project), agent, &instead);
         loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)
     }
 

@@ -26,7 +26,7 @@ type Typed = (SessionId, String);
 /// Decisions run by hand that the record does not know about yet.
 pub(super) fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     let mut typed: HashSet<Typed> = HashSet::new();
-    for source in transcripts::sources(&room.places, since_ms) {
+    for source in transcripts::sources(&room.dirs, since_ms) {
         if source.agent == Agent::Claude {
             typed.extend(commands(&source.path));
         }

@@ -47,12 +47,12 @@ pub(super) fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
         discarded.pass(deed);
     };
     let _passed = replay::each(&room.log, since_ms, |past| deed(&past), fold, |_| {})?;
-    if let Ok(key) = StateKey::load(&room.places.state().join("state.key")) {
+    if let Ok(key) = StateKey::load(&room.dirs.state().join("state.key")) {
         undone.extend(changes.open().iter().flat_map(|(path, at_ms)| put_back(&mut changes, path, *at_ms, &key)));
     }
     undone.extend(discarded.found);
     let aftermath = Aftermath::read(&room.log, since_ms)?;
-    undone.retain(|undone| !aftermath.is_said(&undone.decision) && !is_kept(undone, room.places.home()));
+    undone.retain(|undone| !aftermath.is_said(&undone.decision) && !is_kept(undone, room.dirs.home()));
     let mut found: BTreeMap<CallId, OutcomeBody> = BTreeMap::new();
     for undone in undone {
         let detail = in_words(&undone);

@@ -16,16 +16,16 @@ struct Desk {
 impl Desk {
     fn new() -> Desk {
         let desk = Desk { base: tempfile::tempdir().unwrap() };
-        record::begin(&desk.places()).unwrap();
+        record::begin(&desk.dirs()).unwrap();
         desk
     }
 
-    fn places(&self) -> Places {
-        Places::at(self.base.path().to_str().unwrap())
+    fn dirs(&self) -> Dirs {
+        Dirs::at(self.base.path().to_str().unwrap())
     }
 
     fn room(&self) -> Room {
-        Room::open(self.places()).unwrap()
+        Room::open(self.dirs()).unwrap()
     }
 
     fn append(&self, body: &impl doorward_ledger::Body) {

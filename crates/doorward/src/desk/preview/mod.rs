@@ -16,7 +16,7 @@ use crate::desk::transcripts::{self, Past, Source};
 use crate::machine::agent::Agent;
 use crate::machine::clock;
 use crate::machine::key;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::world::project_root;
 use crate::memory::evaluation;
 use crate::memory::world::disk::DiskWorld;
@@ -69,10 +69,10 @@ impl Seen {
 
 pub(crate) fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
     evaluation::silence_panics();
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
-    let mut judge = Judge::new(&places);
-    let sources = transcripts::sources(&places, since);
+    let mut judge = Judge::new(&dirs);
+    let sources = transcripts::sources(&dirs, since);
     let is_watched = std::io::stderr().is_terminal();
     for (done, source) in sources.iter().enumerate() {
         judge.read(source, since);
@@ -84,10 +84,10 @@ pub(crate) fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
     let groups = groups::of(&seen, &mut judge);
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        writeln!(out, "{:#}", show::json(&seen, &groups, &transcripts::folders(&places)))?;
+        writeln!(out, "{:#}", show::json(&seen, &groups, &transcripts::folders(&dirs)))?;
     } else {
         show::text(&mut out, &seen, &groups, &arguments.since)?;
-        show::places(&mut out, &sources, &transcripts::folders(&places), places.home())?;
+        show::places(&mut out, &sources, &transcripts::folders(&dirs), dirs.home())?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -113,10 +113,10 @@ impl Silenced {
 }
 
 /// Tries allow patterns on the transcripts of the last 30 days.
-pub(crate) fn silenced_by(places: &Places, patterns: &[String]) -> Silenced {
+pub(crate) fn silenced_by(dirs: &Dirs, patterns: &[String]) -> Silenced {
     let since = clock::now_ms().saturating_sub(MONTH_MS);
-    let mut judge = Judge::new(places);
-    transcripts::sources(places, since).iter().for_each(|source| judge.read(source, since));
+    let mut judge = Judge::new(dirs);
+    transcripts::sources(dirs, since).iter().for_each(|source| judge.read(source, since));
     let seen = judge.seen();
     let asked: Vec<&Judged> =
         seen.judged.iter().filter(|judged| judged.judgement.verdict == Verdict::Confirm).take(TRIED).collect();
@@ -135,7 +135,7 @@ type Configured = Rc<(Loaded, Policy)>;
 
 /// Judges past calls, each kind of call once.
 pub(crate) struct Judge<'p> {
-    places: &'p Places,
+    dirs: &'p Dirs,
     configurations: HashMap<(Option<String>, &'static str), Configured>,
     projects: HashMap<String, Option<String>>,
     known: HashMap<String, usize>,
@@ -147,9 +147,9 @@ pub(crate) struct Judge<'p> {
 }
 
 impl<'p> Judge<'p> {
-    fn new(places: &'p Places) -> Judge<'p> {
+    fn new(dirs: &'p Dirs) -> Judge<'p> {
         Judge {
-            places,
+            dirs,
             configurations: HashMap::new(),
             projects: HashMap::new(),
             known: HashMap::new(),
@@ -200,7 +200,7 @@ impl<'p> Judge<'p> {
         loaded: &Loaded,
         policy: &Policy,
     ) -> evaluation::Evaluation {
-        let world = DiskWorld::new(self.places, &call.cwd, project, loaded)
+        let world = DiskWorld::new(self.dirs, &call.cwd, project, loaded)
             .with_programs(loaded.own.programs)
             .with_key(self.key);
         evaluation::consider(call, &world, policy)
@@ -212,10 +212,10 @@ impl<'p> Judge<'p> {
 
     /// The current configuration in mode `auto`, which is what a preview shows.
     fn configured(&mut self, project: Option<String>, agent: Agent) -> Configured {
-        let places = self.places;
+        let dirs = self.dirs;
         let known = self.configurations.entry((project.clone(), agent.name()));
         let made = known.or_insert_with(|| {
-            let loaded = load::load(places, project.as_deref(), agent.name());
+            let loaded = load::load(dirs, project.as_deref(), agent.name());
             let policy = loaded.policy(Mode::Auto).unwrap_or_else(|_| Policy::built_in());
             Rc::new((loaded, policy))
         });
@@ -253,8 +253,8 @@ mod tests {
     #[test]
     fn a_call_that_was_made_often_is_judged_once_and_counted_each_time() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        let mut judge = Judge::new(&places);
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        let mut judge = Judge::new(&dirs);
         let past = |command: &str| Past {
             agent: Agent::Claude,
             session: "s".into(),

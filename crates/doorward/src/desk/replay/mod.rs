@@ -27,7 +27,7 @@ pub(crate) use stream::{Passed, Past, each, others};
 
 use crate::desk::screen;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::ledger_view::Room;
 use crate::policy::load::{self, Instead};
 
@@ -37,14 +37,14 @@ const LAXER: u8 = 1;
 /// Judges the record again and prints what changes.
 pub(crate) fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
     let instead = arguments.instead()?;
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
-    trusted(&room.places)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
+    trusted(&room.dirs)?;
     let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
     let replayed = if arguments.upgrade {
         upgrade::against_record(&room, since, screen::bar())?
     } else {
         let here = Instead::default();
-        replay(&room.log, since, &between(&room.places, &here, &instead), screen::bar())?
+        replay(&room.log, since, &between(&room.dirs, &here, &instead), screen::bar())?
     };
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
         print(&mut out, &replayed, arguments.limit)?;
     }
     if arguments.upgrade && arguments.accept {
-        upgrade::agreed(&room.places, &replayed)?;
+        upgrade::agreed(&room.dirs, &replayed)?;
         writeln!(out, "Done. It applies from the next call on.")?;
     }
     let is_laxer = replayed.all.laxer > 0 && !arguments.accept;
@@ -61,10 +61,10 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
 }
 
 /// The policies from the configuration, with replacements for some of the user's files.
-pub(crate) fn between<'a>(places: &'a Places, old: &'a Instead, new: &'a Instead) -> Policies<'a> {
+pub(crate) fn between<'a>(dirs: &'a Dirs, old: &'a Instead, new: &'a Instead) -> Policies<'a> {
     Policies::new(move |setting| {
         let policy = |instead: &Instead| {
-            let loaded = load::load_instead(places, setting.project.as_deref(), &setting.agent, instead);
+            let loaded = load::load_instead(dirs, setting.project.as_deref(), &setting.agent, instead);
             loaded.policy(setting.mode)
         };
         Ok(Pair { old: policy(old)?, new: policy(new)? })
@@ -72,8 +72,8 @@ pub(crate) fn between<'a>(places: &'a Places, old: &'a Instead, new: &'a Instead
 }
 
 /// An unreadable configuration is strict in every respect, so it can't show what a change would do.
-pub(crate) fn trusted(places: &Places) -> Result<()> {
-    let loaded = load::load(places, None, "");
+pub(crate) fn trusted(dirs: &Dirs) -> Result<()> {
+    let loaded = load::load(dirs, None, "");
     match loaded.problems.first() {
         Some(problem) => bail!("{problem}; nothing can be compared until you fix that"),
         None => Ok(()),

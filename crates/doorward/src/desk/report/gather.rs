@@ -12,7 +12,7 @@ use crate::desk::rollout::view::View;
 use crate::desk::status::{Ticket, open_tickets};
 use crate::machine::agent::Agent;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::memory::grants::store::Desk;
 use crate::memory::ledger_view::{Room, Verified};
@@ -124,18 +124,18 @@ impl Sums {
 }
 
 impl Gathered {
-    pub(super) fn new(places: Places) -> Result<Gathered> {
+    pub(super) fn new(dirs: Dirs) -> Result<Gathered> {
         let now_ms = clock::now_ms();
         // Pi reads all files there are.
-        let loaded = load::load(&places, None, "pi");
+        let loaded = load::load(&dirs, None, "pi");
         let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
-        let record = match doorward_ledger::Log::open(&record::directory(&places)) {
+        let record = match doorward_ledger::Log::open(&record::directory(&dirs)) {
             Err(LogError::Missing { .. }) => None,
             Err(error) => return Err(error).context("can't open the record"),
-            Ok(log) => Some(Recorded::new(Room { places: places.clone(), log }, now_ms)?),
+            Ok(log) => Some(Recorded::new(Room { dirs: dirs.clone(), log }, now_ms)?),
         };
         let rollout = match record {
-            Some(_) => crate::desk::rollout::view::views(&places).map_err(|error| format!("{error:#}")),
+            Some(_) => crate::desk::rollout::view::views(&dirs).map_err(|error| format!("{error:#}")),
             None => Ok(Vec::new()),
         };
         Ok(Gathered { loaded, policy, now_ms, record, rollout })
@@ -174,8 +174,8 @@ impl Recorded {
             tickets: open_tickets(&index)?,
             overdue: crate::desk::tune::overdue(&index, now_ms)?.iter().map(|review| review.sentence()).collect(),
             overridden_rules: index.overridden_rules(since_ms)?,
-            pending: Desk::of(&room.places).map(|desk| desk.open().len()).unwrap_or_default(),
-            verified: verified_watched(&room.places)?,
+            pending: Desk::of(&room.dirs).map(|desk| desk.open().len()).unwrap_or_default(),
+            verified: verified_watched(&room.dirs)?,
             latest: latest(&room, &index)?,
             median_us: index.stats(&decisions(since_ms))?.latency_p50_us,
             metrics,

@@ -19,7 +19,7 @@ use crate::desk::grants::answer;
 use crate::desk::grants::answer::{Step, Yes};
 use crate::desk::person;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::presence;
 use crate::machine::record::Ledger;
 use crate::memory::grants::store::Desk;
@@ -39,27 +39,27 @@ pub(crate) fn run() -> Result<ExitCode> {
     if !std::io::stdout().is_terminal() {
         bail!("`doorward review` needs a terminal; `doorward pending` lists the waiting calls");
     }
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     // Report problems with the store before taking over the screen.
-    let _desk = Desk::of(&places)?;
+    let _desk = Desk::of(&dirs)?;
     // Without the lock, calls are refused at once instead of waiting for this screen; you can still answer them here.
-    let _presence = presence::announce(&places);
+    let _presence = presence::announce(&dirs);
     let mut screen = Screen::open()?;
-    let outcome = watch(&mut screen, &places);
+    let outcome = watch(&mut screen, &dirs);
     drop(screen);
     outcome.map(|()| ExitCode::SUCCESS)
 }
 
-fn watch(screen: &mut Screen, places: &Places) -> Result<()> {
+fn watch(screen: &mut Screen, dirs: &Dirs) -> Result<()> {
     let started = Instant::now();
     let mut model = Model::default();
     let mut swept: Option<Instant> = None;
     loop {
         if swept.is_none_or(|last| last.elapsed() > SWEEP) {
-            grants::sweep(places);
+            grants::sweep(dirs);
             swept = Some(Instant::now());
         }
-        model.take(listed(places)?, now_ms());
+        model.take(listed(dirs)?, now_ms());
         model.seen(screen.draw(&model)?, clock(started));
         let deed = match screen.wait(PAUSE)? {
             Some(Input::Key(key)) => model.press(key, clock(started)),
@@ -71,12 +71,12 @@ fn watch(screen: &mut Screen, places: &Places) -> Result<()> {
             Some(Deed::Prepare { id, wish }) => {
                 model.told("checking what that would change …".to_owned());
                 let _sight = screen.draw(&model)?;
-                match offer::prepare(places, &id, wish) {
+                match offer::prepare(dirs, &id, wish) {
                     Ok(offer) => model.offered(offer),
                     Err(error) => model.told(format!("{error:#}")),
                 }
             }
-            Some(deed) => model.told(perform(&deed, places)),
+            Some(deed) => model.told(perform(&deed, dirs)),
             None => continue,
         }
         screen.forget_typed()?;
@@ -84,25 +84,25 @@ fn watch(screen: &mut Screen, places: &Places) -> Result<()> {
 }
 
 /// The waiting calls, and the approved ones that have not run yet.
-fn listed(places: &Places) -> Result<Vec<Row>> {
-    let desk = Desk::of(places)?;
+fn listed(dirs: &Dirs) -> Result<Vec<Row>> {
+    let desk = Desk::of(dirs)?;
     Ok(grants::queue(desk.open().into_iter().chain(desk.approved()).collect(), desk.now_ms))
 }
 
 /// Carries out the user's decision; returns the message to show.
-fn perform(deed: &Deed, places: &Places) -> String {
+fn perform(deed: &Deed, dirs: &Dirs) -> String {
     let outcome = match deed {
-        Deed::Approve { id, typed, why } => approve(places, id, typed.as_deref(), why.clone()),
-        Deed::Refuse { ids } => refuse(places, ids),
-        Deed::Accept(offer) => offer::accept(places, offer),
+        Deed::Approve { id, typed, why } => approve(dirs, id, typed.as_deref(), why.clone()),
+        Deed::Refuse { ids } => refuse(dirs, ids),
+        Deed::Accept(offer) => offer::accept(dirs, offer),
         Deed::Prepare { .. } | Deed::Leave => Ok(String::new()),
     };
     outcome.unwrap_or_else(|error| format!("not done: {error:#}"))
 }
 
-fn approve(places: &Places, id: &str, typed: Option<&str>, why: Option<String>) -> Result<String> {
+fn approve(dirs: &Dirs, id: &str, typed: Option<&str>, why: Option<String>) -> Result<String> {
     let yes = typed.map_or(Yes::Key, Yes::Typed);
-    match answer::approve(&Desk::of(places)?, &mut Ledger::of(places), id, yes, why)? {
+    match answer::approve(&Desk::of(dirs)?, &mut Ledger::of(dirs), id, yes, why)? {
         Step::Granted => Ok(format!("approved `{id}`: the same call can run once within the next ten minutes")),
         Step::FirstOfTwo(wait_ms) => Ok(format!(
             "that was the first of two steps for `{id}`; nothing runs yet. Think it over, then type it again in {} s",
@@ -111,8 +111,8 @@ fn approve(places: &Places, id: &str, typed: Option<&str>, why: Option<String>) 
     }
 }
 
-fn refuse(places: &Places, ids: &[String]) -> Result<String> {
-    let (desk, mut ledger) = (Desk::of(places)?, Ledger::of(places));
+fn refuse(dirs: &Dirs, ids: &[String]) -> Result<String> {
+    let (desk, mut ledger) = (Desk::of(dirs)?, Ledger::of(dirs));
     for id in ids {
         answer::refuse(&desk, &mut ledger, id, None)?;
     }

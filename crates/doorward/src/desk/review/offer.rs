@@ -10,7 +10,7 @@ use crate::desk::replay::{self, Replayed};
 use crate::desk::rules::{self, Change, List};
 use crate::desk::trust::offer::ProjectOffer;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 use crate::memory::grants::Pending;
 use crate::memory::grants::store::Desk;
@@ -51,31 +51,31 @@ impl Offer {
 }
 
 /// Finds out what a wish would take.
-pub(super) fn prepare(places: &Places, id: &str, wish: Wish) -> Result<Offer> {
-    let call = answer::answerable(&Desk::of(places)?, id)?;
+pub(super) fn prepare(dirs: &Dirs, id: &str, wish: Wish) -> Result<Offer> {
+    let call = answer::answerable(&Desk::of(dirs)?, id)?;
     match wish {
-        Wish::Trust => trust(places, &call),
-        Wish::Always => always(places, &call),
+        Wish::Trust => trust(dirs, &call),
+        Wish::Always => always(dirs, &call),
     }
 }
 
 /// Carries it out; returns the message to show.
-pub(super) fn accept(places: &Places, offer: &Offer) -> Result<String> {
+pub(super) fn accept(dirs: &Dirs, offer: &Offer) -> Result<String> {
     match offer.wish {
         Wish::Trust => {
-            ProjectOffer::of(&offer.what, places)?.accept(places)?;
+            ProjectOffer::of(&offer.what, dirs)?.accept(dirs)?;
             Ok(format!("`{}` is trusted from the next call on; press y to let this call run", offer.what))
         }
-        Wish::Always => allow(places, offer),
+        Wish::Always => allow(dirs, offer),
     }
 }
 
-fn trust(places: &Places, call: &Pending) -> Result<Offer> {
+fn trust(dirs: &Dirs, call: &Pending) -> Result<Offer> {
     let Some(root) = &call.project else { bail!("this call is not in a project") };
-    if load::load(places, Some(root), &call.agent).config.trusts(root) {
+    if load::load(dirs, Some(root), &call.agent).config.trusts(root) {
         bail!("`{root}` is already trusted");
     }
-    let offered = ProjectOffer::of(root, places)?;
+    let offered = ProjectOffer::of(root, dirs)?;
     let mut lines = vec![format!("trust {root}"), offered.what()];
     if !offered.harmful.is_empty() {
         lines.push("Look at these first. doorward blocks them even in a trusted project:".to_owned());
@@ -86,14 +86,14 @@ fn trust(places: &Places, call: &Pending) -> Result<Offer> {
     Ok(Offer { wish: Wish::Trust, id: call.id.clone(), what: root.clone(), lines, word })
 }
 
-fn always(places: &Places, call: &Pending) -> Result<Offer> {
+fn always(dirs: &Dirs, call: &Pending) -> Result<Offer> {
     if call.needs() > Clearance::Soft {
         bail!("no rule may always allow this: it needs your approval each time");
     }
     let Some(rule) = narrow::rule(call) else {
         bail!("no rule matches exactly this call, so it can't always be allowed; `t` trusts its project")
     };
-    let replayed = effect(places, &rule)?;
+    let replayed = effect(dirs, &rule)?;
     let Replayed { all, worth, .. } = &replayed;
     if all.laxer == 0 {
         bail!("an allow rule would not stop this question, because something that no rule can clear asks too");
@@ -112,23 +112,23 @@ fn always(places: &Places, call: &Pending) -> Result<Offer> {
 }
 
 /// What the rule would have done to recorded decisions.
-fn effect(places: &Places, rule: &str) -> Result<Replayed> {
-    replay::trusted(places)?;
-    let loaded = load::load(places, None, "");
+fn effect(dirs: &Dirs, rule: &str) -> Result<Replayed> {
+    replay::trusted(dirs)?;
+    let loaded = load::load(dirs, None, "");
     let change = Change::pattern(List::Allow, rule)?;
-    let room = Room::open(places.clone())?;
+    let room = Room::open(dirs.clone())?;
     let (here, instead) = (Instead::default(), change.instead(&loaded));
-    let policies = replay::between(&room.places, &here, &instead);
+    let policies = replay::between(&room.dirs, &here, &instead);
     replay::replay(&room.log, clock::now_ms().saturating_sub(MONTH_MS), &policies, |_| {})
 }
 
 /// Approves this call first: the approval was given under the current rules.
-fn allow(places: &Places, offer: &Offer) -> Result<String> {
-    let mut ledger = Ledger::of(places);
-    let _step = answer::approve(&Desk::of(places)?, &mut ledger, &offer.id, Yes::Key, None)?;
-    let replayed = effect(places, &offer.what)?;
+fn allow(dirs: &Dirs, offer: &Offer) -> Result<String> {
+    let mut ledger = Ledger::of(dirs);
+    let _step = answer::approve(&Desk::of(dirs)?, &mut ledger, &offer.id, Yes::Key, None)?;
+    let replayed = effect(dirs, &offer.what)?;
     let change = Change::pattern(List::Allow, &offer.what)?;
-    let version = rules::made(places, &change, &replayed, &mut ledger)
+    let version = rules::made(dirs, &change, &replayed, &mut ledger)
         .context("this call is approved, but the rule was not added")?;
     Ok(format!("`{}` is allowed from the next session on (ruleset {version}); this call is approved", offer.what))
 }

@@ -17,7 +17,7 @@ use crate::hook::reviewer::cost;
 use crate::hook::reviewer::prompt::Prompt;
 use crate::hook::reviewer::provider::Stage;
 use crate::hook::reviewer::reply::Decision;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::evaluation;
 use crate::memory::evaluation::Evaluation;
@@ -67,7 +67,7 @@ struct Row {
 }
 
 /// Asks each model about each call.
-pub(super) fn bench(file: &Path, models: &[String], reviewer: &Reviewer, places: &Places) -> Result<Found> {
+pub(super) fn bench(file: &Path, models: &[String], reviewer: &Reviewer, dirs: &Dirs) -> Result<Found> {
     let text = std::fs::read_to_string(file).with_context(|| format!("can't read `{}`", file.display()))?;
     let configured: Vec<String> = reviewer.model.iter().chain(&reviewer.models).cloned().collect();
     let models = if models.is_empty() { &configured } else { models };
@@ -80,7 +80,7 @@ pub(super) fn bench(file: &Path, models: &[String], reviewer: &Reviewer, places:
         count += 1;
         rows.extend(row);
     }
-    let scores = models.iter().map(|model| score(model, &rows, reviewer, places)).collect::<Result<Vec<Score>>>()?;
+    let scores = models.iter().map(|model| score(model, &rows, reviewer, dirs)).collect::<Result<Vec<Score>>>()?;
     let asked = u32::try_from(rows.len()).unwrap_or(u32::MAX);
     Ok(Found { rows: count, not_asked: count.saturating_sub(asked), scores })
 }
@@ -98,14 +98,14 @@ fn row(line: &str) -> Result<Option<Row>> {
     Ok(is_soft.then_some(Row { expected, call: request.call, considered }))
 }
 
-fn score(model: &str, rows: &[Row], reviewer: &Reviewer, places: &Places) -> Result<Score> {
-    let chosen = chosen::chosen(reviewer, model, places.home()).map_err(|fault| anyhow!("{model}: {fault}"))?;
+fn score(model: &str, rows: &[Row], reviewer: &Reviewer, dirs: &Dirs) -> Result<Score> {
+    let chosen = chosen::chosen(reviewer, model, dirs.home()).map_err(|fault| anyhow!("{model}: {fault}"))?;
     let time = Duration::from_millis(u64::from(REASONED_MS));
     let mut score = Score { model: model.to_owned(), ..Score::default() };
     let mut took = Vec::new();
     for row in rows {
-        let prompt: Prompt = super::prompt(&row.call, &row.considered, reviewer, places)?;
-        let exchange = client::ask(&chosen, &prompt, Stage::Reasoned, time, places.home());
+        let prompt: Prompt = super::prompt(&row.call, &row.considered, reviewer, dirs)?;
+        let exchange = client::ask(&chosen, &prompt, Stage::Reasoned, time, dirs.home());
         took.push(u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX));
         if let Some(cost) = cost(&chosen, exchange.usage) {
             score.cost_usd = Some(score.cost_usd.unwrap_or_default() + cost);

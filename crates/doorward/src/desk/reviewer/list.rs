@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::written;
 use crate::hook::reviewer::chosen;
 use crate::hook::reviewer::chosen::{KNOWN, Reached};
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::machine::world::project_root;
 use crate::policy::config::Reviewer;
@@ -70,13 +70,13 @@ enum What {
     Key,
 }
 
-pub(super) fn list(out: &mut dyn Write, wanted: &Wanted, places: &Places) -> Result<ExitCode> {
+pub(super) fn list(out: &mut dyn Write, wanted: &Wanted, dirs: &Dirs) -> Result<ExitCode> {
     let project = std::env::current_dir().ok().and_then(|here| project_root(here.to_str()?));
-    let mut loaded = load::load(places, project.as_deref(), "pi");
+    let mut loaded = load::load(dirs, project.as_deref(), "pi");
     if let Some(session) = &wanted.session {
-        crate::policy::session_policy::hold(places, session, &mut loaded);
+        crate::policy::session_policy::hold(dirs, session, &mut loaded);
     }
-    let listed = listed(&loaded, wanted, places);
+    let listed = listed(&loaded, wanted, dirs);
     match wanted.json {
         true => writeln!(out, "{}", serde_json::to_string_pretty(&listed)?)?,
         false => print(out, &listed, &loaded)?,
@@ -84,7 +84,7 @@ pub(super) fn list(out: &mut dyn Write, wanted: &Wanted, places: &Places) -> Res
     Ok(ExitCode::SUCCESS)
 }
 
-fn listed(loaded: &Loaded, wanted: &Wanted, places: &Places) -> Listed {
+fn listed(loaded: &Loaded, wanted: &Wanted, dirs: &Dirs) -> Listed {
     let (counts, all) = (&loaded.config.reviewer, written(loaded));
     let in_force = chosen::name(counts, wanted.session_model.as_deref()).ok().map(str::to_owned);
     let mut names: Vec<&String> = all.model.iter().chain(&all.models).chain(&in_force).collect();
@@ -93,26 +93,26 @@ fn listed(loaded: &Loaded, wanted: &Wanted, places: &Places) -> Listed {
     let row = |name: &&String| Row {
         name: (*name).clone(),
         in_force: in_force.as_ref() == Some(name),
-        state: state(&all, name, places),
+        state: state(&all, name, dirs),
     };
     let reached = in_force.as_deref().and_then(|name| chosen::reached(counts, name).ok());
     Listed {
         models: names.iter().map(row).collect(),
-        missing: missing(&all, in_force.as_deref(), wanted.wanted.as_deref(), places),
+        missing: missing(&all, in_force.as_deref(), wanted.wanted.as_deref(), dirs),
         url: reached.map(|reached| reached.url),
         in_force,
     }
 }
 
-fn state(reviewer: &Reviewer, name: &str, places: &Places) -> String {
-    match chosen::chosen(reviewer, name, places.home()) {
+fn state(reviewer: &Reviewer, name: &str, dirs: &Dirs) -> String {
+    match chosen::chosen(reviewer, name, dirs.home()) {
         Ok(found) if found.key.is_some() => format!("{}, key found", found.url),
         Ok(found) => format!("{}, needs no key", found.url),
         Err(fault) => fault.to_string(),
     }
 }
 
-fn missing(all: &Reviewer, in_force: Option<&str>, wanted: Option<&str>, places: &Places) -> Vec<Missing> {
+fn missing(all: &Reviewer, in_force: Option<&str>, wanted: Option<&str>, dirs: &Dirs) -> Vec<Missing> {
     let mut missing = Vec::new();
     let Some(name) = wanted.or(in_force) else { return missing };
     if in_force != Some(name) {
@@ -126,7 +126,7 @@ fn missing(all: &Reviewer, in_force: Option<&str>, wanted: Option<&str>, places:
         };
         missing.push(Missing { what: What::Choice, sentence });
     }
-    match chosen::reached(all, name).map(|reached: Reached| reached.with_key(places.home(), None)) {
+    match chosen::reached(all, name).map(|reached: Reached| reached.with_key(dirs.home(), None)) {
         Ok(Ok(_)) => {}
         Ok(Err(fault)) => missing.push(Missing { what: What::Key, sentence: fault.detail() }),
         Err(fault) => missing.push(Missing { what: What::Provider, sentence: fault.detail() }),

@@ -22,7 +22,7 @@ use crate::hook::reviewer::client::Exchange;
 use crate::hook::reviewer::lists::Lists;
 use crate::hook::reviewer::prompt::{Matter, Prompt};
 use crate::hook::reviewer::provider::Stage;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::evaluation;
 use crate::policy::config::reviewer::REASONED_MS;
@@ -66,16 +66,16 @@ pub(crate) enum Task {
 
 /// Runs a command.
 pub(crate) fn run(task: &Task) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let loaded = load::load(&places, None, "pi");
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let loaded = load::load(&dirs, None, "pi");
     let mut out = anstream::stdout().lock();
     match task {
-        Task::List(wanted) => list::list(&mut out, wanted, &places),
-        Task::Use { model } => choose::choose(&mut out, model, &places),
-        Task::Test { model } => test(&mut out, &written(&loaded), model.as_deref(), &places),
+        Task::List(wanted) => list::list(&mut out, wanted, &dirs),
+        Task::Use { model } => choose::choose(&mut out, model, &dirs),
+        Task::Test { model } => test(&mut out, &written(&loaded), model.as_deref(), &dirs),
         Task::Critique => critique::print(&mut out, &written(&loaded)),
         Task::Bench { file, model, json } => {
-            let found = bench::bench(file, model, &written(&loaded), &places)?;
+            let found = bench::bench(file, model, &written(&loaded), &dirs)?;
             bench::print(&mut out, &found, *json)
         }
     }
@@ -103,10 +103,10 @@ fn written(loaded: &Loaded) -> Reviewer {
     loaded.config.reviewer.clone().over(own)
 }
 
-fn test(out: &mut dyn Write, reviewer: &Reviewer, model: Option<&str>, places: &Places) -> Result<ExitCode> {
+fn test(out: &mut dyn Write, reviewer: &Reviewer, model: Option<&str>, dirs: &Dirs) -> Result<ExitCode> {
     let name = model.map_or_else(|| chosen::name(reviewer, None), Ok).map_err(|fault| anyhow!("{fault}"))?;
-    let chosen = chosen::chosen(reviewer, name, places.home()).map_err(|fault| anyhow!("{fault}"))?;
-    let exchange = trial(&chosen, reviewer, places)?;
+    let chosen = chosen::chosen(reviewer, name, dirs.home()).map_err(|fault| anyhow!("{fault}"))?;
+    let exchange = trial(&chosen, reviewer, dirs)?;
     let usage = exchange.usage;
     writeln!(
         out,
@@ -131,7 +131,7 @@ fn test(out: &mut dyn Write, reviewer: &Reviewer, model: Option<&str>, places: &
 }
 
 /// A push the user asked for, in a project that does not exist.
-fn trial(chosen: &Chosen, reviewer: &Reviewer, places: &Places) -> Result<Exchange> {
+fn trial(chosen: &Chosen, reviewer: &Reviewer, dirs: &Dirs) -> Result<Exchange> {
     let described: Description = serde_json::from_value(json!({
         "home": "/home/someone", "project": "/home/someone/project",
         "git": { "root": "/home/someone/project", "remotes": { "origin": "https://github.com/someone/project" } },
@@ -140,9 +140,9 @@ fn trial(chosen: &Chosen, reviewer: &Reviewer, places: &Places) -> Result<Exchan
     let mut call = ToolCall::bash("git push origin topic", "/home/someone/project");
     call.user_message = Some("please push the branch topic to origin".to_owned());
     let considered = evaluation::consider(&call, &world, &Policy::built_in());
-    let prompt = prompt(&call, &considered, reviewer, places)?;
+    let prompt = prompt(&call, &considered, reviewer, dirs)?;
     let time = Duration::from_millis(u64::from(REASONED_MS));
-    Ok(client::ask(chosen, &prompt, Stage::Reasoned, time, places.home()))
+    Ok(client::ask(chosen, &prompt, Stage::Reasoned, time, dirs.home()))
 }
 
 /// The prompt about a call without a session.
@@ -150,9 +150,9 @@ fn prompt(
     call: &ToolCall,
     considered: &evaluation::Evaluation,
     reviewer: &Reviewer,
-    places: &Places,
+    dirs: &Dirs,
 ) -> Result<Prompt> {
-    let key = crate::machine::key::redaction(&places.state());
+    let key = crate::machine::key::redaction(&dirs.state());
     let matter = Matter {
         call,
         facts: &considered.facts,

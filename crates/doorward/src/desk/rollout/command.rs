@@ -16,7 +16,7 @@ use crate::desk::setup;
 use crate::hook::rollback;
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
 use crate::policy::config;
@@ -44,8 +44,8 @@ struct Move {
 /// Begins a rollout.
 pub(crate) fn start(arguments: &StartArguments) -> Result<ExitCode> {
     person::required()?;
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let rollout = match Rollout::load(&places) {
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let rollout = match Rollout::load(&dirs) {
         Ok(rollout) => rollout.unwrap_or_default(),
         Err(problem) => {
             writeln!(anstream::stdout(), "{}", visible(&problem))?;
@@ -54,11 +54,11 @@ pub(crate) fn start(arguments: &StartArguments) -> Result<ExitCode> {
             )? {
                 bail!("nothing was changed");
             }
-            Rollout::forget(&places).context("can't remove it")?;
+            Rollout::forget(&dirs).context("can't remove it")?;
             Rollout::default()
         }
     };
-    let change = beginning(arguments, &places, &rollout)?;
+    let change = beginning(arguments, &dirs, &rollout)?;
     if change.step.stage >= Stage::Canary && change.trial.is_none() && change.why.is_none() {
         bail!(
             "nothing supports stage `{}` yet: start at an earlier stage, or give a reason with `--why`",
@@ -70,14 +70,14 @@ pub(crate) fn start(arguments: &StartArguments) -> Result<ExitCode> {
             writeln!(anstream::stdout(), "{line}")?;
         }
     }
-    make(&places, change)
+    make(&dirs, change)
 }
 
-fn beginning(arguments: &StartArguments, places: &Places, rollout: &Rollout) -> Result<Move> {
+fn beginning(arguments: &StartArguments, dirs: &Dirs, rollout: &Rollout) -> Result<Move> {
     let (subject, trial) = if let Some(id) = &arguments.rule {
-        (Subject::Rule(own_rule(places, id)?), None)
+        (Subject::Rule(own_rule(dirs, id)?), None)
     } else if let Some(file) = &arguments.thresholds {
-        let in_force = load::load(places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?.thresholds;
+        let in_force = load::load(dirs, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?.thresholds;
         let (name, numbers) = set::read(file, &in_force)?;
         if numbers.set() == in_force {
             bail!("`{}` is the same as the current thresholds", file.display());
@@ -86,7 +86,7 @@ fn beginning(arguments: &StartArguments, places: &Places, rollout: &Rollout) -> 
         let trial = Trial { name, numbers, track: Track::default(), stopping: Stopping::default(), only_asks_more };
         (Subject::Thresholds, Some(trial))
     } else {
-        (Subject::Agent(chosen_agent(places, arguments.agent.as_deref())?), None)
+        (Subject::Agent(chosen_agent(dirs, arguments.agent.as_deref())?), None)
     };
     let usual = match &subject {
         Subject::Agent(_) => Stage::ConfirmAll,
@@ -107,7 +107,7 @@ fn beginning(arguments: &StartArguments, places: &Places, rollout: &Rollout) -> 
     Ok(Move { subject, from, step, begins: true, trial, why: arguments.why.clone(), missing: Vec::new() })
 }
 
-fn chosen_agent(places: &Places, named: Option<&str>) -> Result<String> {
+fn chosen_agent(dirs: &Dirs, named: Option<&str>) -> Result<String> {
     if let Some(name) = named {
         let Some(agent) = Agent::named(name) else {
             let all = Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
@@ -115,7 +115,7 @@ fn chosen_agent(places: &Places, named: Option<&str>) -> Result<String> {
         };
         return Ok(agent.name().to_owned());
     }
-    let loaded = load::load(places, None, "");
+    let loaded = load::load(dirs, None, "");
     let mut agents = loaded.config.agents.keys();
     match (agents.next(), agents.next()) {
         (Some(only), None) => Ok(only.clone()),
@@ -124,11 +124,11 @@ fn chosen_agent(places: &Places, named: Option<&str>) -> Result<String> {
     }
 }
 
-fn own_rule(places: &Places, id: &str) -> Result<String> {
+fn own_rule(dirs: &Dirs, id: &str) -> Result<String> {
     let id = format!("{OWN}{}", id.strip_prefix(OWN).unwrap_or(id));
-    let loaded = load::load(places, None, "");
+    let loaded = load::load(dirs, None, "");
     if !loaded.own.rules.iter().any(|rule| rule.id == id) {
-        let folder = places.config_directory().join("rules");
+        let folder = dirs.config_directory().join("rules");
         bail!("no file in `{}` has the rule `{id}`; built-in rules are not rolled out", folder.display());
     }
     Ok(id)
@@ -159,17 +159,17 @@ fn chosen(which: &WhichArguments, rollout: &Rollout) -> Result<Subject> {
 /// Promotes to the next stage.
 pub(crate) fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
     person::required()?;
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     // Due rollbacks come first.
-    let taken_back = rollback::watch(&places)?;
-    let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    let taken_back = rollback::watch(&dirs)?;
+    let rollout = Rollout::load(&dirs).map_err(anyhow::Error::msg)?.unwrap_or_default();
     let subject = chosen(&arguments.which, &rollout)?;
     if let Some((_, why)) = taken_back.iter().find(|(other, _)| *other == subject) {
         bail!("{} has just been rolled back: {why}", subject.shown());
     }
     let now = rollout.track(&subject).map(Track::now).unwrap_or_default();
     let (stage, share) = next(&now, arguments.share, &subject)?;
-    let figures = Figures::of(&places, &rollout, &subject)?;
+    let figures = Figures::of(&dirs, &rollout, &subject)?;
     let missing: Vec<String> = figures.criteria.iter().filter(|of| !of.met).map(Criterion::missing).collect();
     if !missing.is_empty() && !arguments.anyway {
         let mut out = anstream::stdout().lock();
@@ -180,7 +180,7 @@ pub(crate) fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
     }
     let step = Step { stage, share, since_ms: now_ms(), record: 0, is_rollback: false };
     let why = arguments.why.clone();
-    make(&places, Move { subject, from: Some(now.stage), step, begins: false, trial: None, why, missing })
+    make(&dirs, Move { subject, from: Some(now.stage), step, begins: false, trial: None, why, missing })
 }
 
 fn next(now: &Step, share: Option<Share>, subject: &Subject) -> Result<(Stage, Share)> {
@@ -205,8 +205,8 @@ fn next(now: &Step, share: Option<Share>, subject: &Subject) -> Result<(Stage, S
 /// Rolls back to the previous stage.
 pub(crate) fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
     person::required()?;
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let rollout = Rollout::load(&dirs).map_err(anyhow::Error::msg)?.unwrap_or_default();
     let subject = chosen(&arguments.which, &rollout)?;
     let track = rollout.track(&subject).cloned().unwrap_or_default();
     let from = track.now().stage;
@@ -221,23 +221,23 @@ pub(crate) fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
     let share = track.steps().iter().rev().find(|step| step.stage == stage).map(|step| step.share).unwrap_or_default();
     let step = Step { stage, share, since_ms: now_ms(), record: 0, is_rollback: true };
     let why = arguments.why.clone();
-    make(&places, Move { subject, from: Some(from), step, begins: false, trial: None, why, missing: Vec::new() })
+    make(&dirs, Move { subject, from: Some(from), step, begins: false, trial: None, why, missing: Vec::new() })
 }
 
 /// Asks, records, changes. INVARIANT: the record is durable before anything is loosened.
-fn make(places: &Places, change: Move) -> Result<ExitCode> {
+fn make(dirs: &Dirs, change: Move) -> Result<ExitCode> {
     if !person::agrees(&change.question())? {
         bail!("nothing was changed");
     }
-    let receipt = Ledger::of(places)
+    let receipt = Ledger::of(dirs)
         .append(Entry::new(&change.body())?)
         .context("can't record the change, so nothing was changed")?;
     let step = Step { record: receipt.sequence, ..change.step.clone() };
     let subject = change.subject.clone();
     let enter = |rollout: &mut Rollout| rollout.enter(&subject, step, change.trial, change.begins);
-    Rollout::update(places, enter).map_err(anyhow::Error::msg)?;
+    Rollout::update(dirs, enter).map_err(anyhow::Error::msg)?;
     if let Subject::Agent(name) = &subject {
-        setup::set_mode(places, name, &config::Agent::rolled_out())?;
+        setup::set_mode(dirs, name, &config::Agent::rolled_out())?;
     }
     let is_at_once = change.step.is_rollback || change.step.stage == Stage::ConfirmAll;
     let when = if is_at_once { "immediately" } else { "to sessions that start from now on" };

@@ -16,7 +16,7 @@ use crate::desk::rollout::criteria;
 use crate::desk::rollout::criteria::Criterion;
 use crate::hook::rollback;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::ledger_view::Room;
 use crate::memory::rollout_evidence;
@@ -54,10 +54,10 @@ struct Group {
 }
 
 impl Figures {
-    pub(crate) fn of(places: &Places, rollout: &Rollout, subject: &Subject) -> Result<Figures> {
+    pub(crate) fn of(dirs: &Dirs, rollout: &Rollout, subject: &Subject) -> Result<Figures> {
         let step = rollout.track(subject).map(Track::now).unwrap_or_default();
-        let policy = load::load(places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?;
-        let room = Room::open(places.clone())?;
+        let policy = load::load(dirs, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?;
+        let room = Room::open(dirs.clone())?;
         let from = match subject {
             // A trial covers its first session to its last: leaving some out later would change the result.
             Subject::Thresholds => step.record,
@@ -116,11 +116,11 @@ impl Group {
 
 /// Shows every rollout, after rolling back what has to be.
 pub(crate) fn status(is_json: bool) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let taken_back = rollback::watch(&places)?;
-    let loaded = load::load(&places, None, "");
-    let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();
-    let figures = |subject: Subject| Ok((Figures::of(&places, &rollout, &subject)?, subject));
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let taken_back = rollback::watch(&dirs)?;
+    let loaded = load::load(&dirs, None, "");
+    let rollout = Rollout::load(&dirs).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    let figures = |subject: Subject| Ok((Figures::of(&dirs, &rollout, &subject)?, subject));
     let all = rollout.subjects().into_iter().map(figures).collect::<Result<Vec<(Figures, Subject)>>>()?;
     let mut out = anstream::stdout().lock();
     if is_json {

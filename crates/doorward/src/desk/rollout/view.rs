@@ -6,7 +6,7 @@ use crate::desk::rollout::criteria;
 use crate::desk::rollout::criteria::Criterion;
 use crate::desk::rollout::show::{Figures, is_over, named, place};
 use crate::hook::rollback;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::policy::rollout::stage::Stage;
 use crate::policy::rollout::state::{Rollout, Subject};
 use crate::policy::rollout::trial::Stopping;
@@ -51,19 +51,19 @@ pub(crate) struct Stated {
 }
 
 /// All rollouts.
-pub(crate) fn views(places: &Places) -> Result<Vec<View>> {
-    let rollout = Rollout::load(places).map_err(anyhow::Error::msg)?.unwrap_or_default();
-    rollout.subjects().into_iter().map(|subject| view(places, &rollout, &subject)).collect()
+pub(crate) fn views(dirs: &Dirs) -> Result<Vec<View>> {
+    let rollout = Rollout::load(dirs).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    rollout.subjects().into_iter().map(|subject| view(dirs, &rollout, &subject)).collect()
 }
 
 pub(crate) fn stated() -> Stated {
     Stated { criteria: criteria::stated(), stopping: Stopping::default().stated(), triggers: rollback::stated() }
 }
 
-fn view(places: &Places, rollout: &Rollout, subject: &Subject) -> Result<View> {
+fn view(dirs: &Dirs, rollout: &Rollout, subject: &Subject) -> Result<View> {
     let track = rollout.track(subject).cloned().unwrap_or_default();
     let now = track.now();
-    let figures = Figures::of(places, rollout, subject)?;
+    let figures = Figures::of(dirs, rollout, subject)?;
     let trial = figures.standing.as_ref().zip(rollout.trial.as_ref()).map(|(standing, trial)| OnTrial {
         name: format!("{}#{}", trial.name, trial.fingerprint()),
         verdict: standing.verdict.word(),

@@ -8,7 +8,7 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 use super::arguments::List;
 use crate::machine::atomic_file;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::policy::approved_config::{self, USER};
 use crate::policy::config::{Config, stages};
 use crate::policy::load::{Instead, Loaded};
@@ -91,8 +91,8 @@ impl Change {
     }
 
     /// Writes it to the user's files and activates it. It is recorded first.
-    pub(crate) fn apply(&self, places: &Places) -> Result<()> {
-        let path = self.file(places);
+    pub(crate) fn apply(&self, dirs: &Dirs) -> Result<()> {
+        let path = self.file(dirs);
         let before = atomic_file::text(&path)?.unwrap_or_default();
         let mut document: DocumentMut = before.parse().with_context(|| format!("`{}` is not TOML", path.display()))?;
         match self {
@@ -114,17 +114,17 @@ impl Change {
             Change::BuiltIn { .. } | Change::Pattern { .. } => {
                 Config::parse(&text).map_err(anyhow::Error::msg)?;
                 atomic_file::replace(&path, &text)?;
-                approved_config::accept_in(places, USER, |config| self.enter(config))
+                approved_config::accept_in(dirs, USER, |config| self.enter(config))
             }
         }
     }
 
-    fn file(&self, places: &Places) -> PathBuf {
+    fn file(&self, dirs: &Dirs) -> PathBuf {
         match self {
-            Change::BuiltIn { .. } | Change::Pattern { .. } => places.config_file(),
+            Change::BuiltIn { .. } | Change::Pattern { .. } => dirs.config_file(),
             Change::Own { rule, .. } => {
                 let stem = rule.id.strip_prefix("own/").unwrap_or(&rule.id);
-                places.config_directory().join("rules").join(format!("{stem}.toml"))
+                dirs.config_directory().join("rules").join(format!("{stem}.toml"))
             }
         }
     }

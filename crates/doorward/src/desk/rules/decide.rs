@@ -14,7 +14,7 @@ use crate::desk::person;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::screen;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::memory::ledger_view::Room;
 use crate::policy::approved_config::{self, Accepted};
@@ -27,23 +27,23 @@ pub(super) fn run(what: &What) -> Result<ExitCode> {
     if let What::Offering(offering) = what {
         return offer(offering);
     }
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     if !matches!(what, What::Test { .. }) {
         person::required()?;
     }
-    replay::trusted(&places)?;
-    let loaded = load::load(&places, None, "");
+    replay::trusted(&dirs)?;
+    let loaded = load::load(&dirs, None, "");
     let rules = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?.rules;
     match what {
         What::Offering(offering) => offer(offering),
-        What::Add { list, pattern, over } => decide(places, &loaded, &Change::pattern(*list, pattern)?, over),
-        What::Promote { id, over } => decide(places, &loaded, &Change::stage(&rules, id, Stage::Active)?, over),
-        What::Retire { id, over } => decide(places, &loaded, &Change::stage(&rules, id, Stage::Retired)?, over),
+        What::Add { list, pattern, over } => decide(dirs, &loaded, &Change::pattern(*list, pattern)?, over),
+        What::Promote { id, over } => decide(dirs, &loaded, &Change::stage(&rules, id, Stage::Active)?, over),
+        What::Retire { id, over } => decide(dirs, &loaded, &Change::stage(&rules, id, Stage::Retired)?, over),
         What::Test { id, over, json } => {
             let counts = rules.iter().any(|rule| rule.id == *id && rule.stage == Stage::Active);
             let other = if counts { Stage::Retired } else { Stage::Active };
             let change = Change::stage(&rules, id, other)?;
-            let replayed = effect(&Room::open(places)?, &loaded, &change, over)?;
+            let replayed = effect(&Room::open(dirs)?, &loaded, &change, over)?;
             let mut out = anstream::stdout().lock();
             if *json {
                 writeln!(out, "{:#}", replay::to_json(&replayed, 0))?;
@@ -67,7 +67,7 @@ fn offer(offering: &Offering) -> Result<ExitCode> {
 }
 
 /// Imports what an agent's own settings allow. The user has agreed; it is recorded first.
-pub(crate) fn take_over(places: &Places, patterns: &[String], whose: &str) -> Result<()> {
+pub(crate) fn take_over(dirs: &Dirs, patterns: &[String], whose: &str) -> Result<()> {
     for pattern in patterns {
         let change = Change::pattern(List::Allow, pattern)?;
         let body = PolicyBody {
@@ -78,8 +78,8 @@ pub(crate) fn take_over(places: &Places, patterns: &[String], whose: &str) -> Re
             project: None,
         };
         let _receipt =
-            Ledger::of(places).append(Entry::new(&body)?).context("can't record the change, so nothing was changed")?;
-        change.apply(places)?;
+            Ledger::of(dirs).append(Entry::new(&body)?).context("can't record the change, so nothing was changed")?;
+        change.apply(dirs)?;
     }
     Ok(())
 }
@@ -88,12 +88,12 @@ pub(crate) fn take_over(places: &Places, patterns: &[String], whose: &str) -> Re
 fn effect(room: &Room, loaded: &Loaded, change: &Change, over: &Over) -> Result<Replayed> {
     let since = clock::parse(&over.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
     let (here, instead) = (Instead::default(), change.instead(loaded));
-    let policies = replay::between(&room.places, &here, &instead);
+    let policies = replay::between(&room.dirs, &here, &instead);
     replay::replay(&room.log, since, &policies, screen::bar())
 }
 
-fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Result<ExitCode> {
-    let room = Room::open(places)?;
+fn decide(dirs: Dirs, loaded: &Loaded, change: &Change, over: &Over) -> Result<ExitCode> {
+    let room = Room::open(dirs)?;
     let replayed = effect(&room, loaded, change, over)?;
     let mut out = anstream::stdout().lock();
     writeln!(out, "if {}:", crate::machine::visible(&change.what()))?;
@@ -105,7 +105,7 @@ fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Resu
     if !agreed {
         bail!("nothing was changed");
     }
-    let version = made(&room.places, change, &replayed, &mut Ledger::of(&room.places))?;
+    let version = made(&room.dirs, change, &replayed, &mut Ledger::of(&room.dirs))?;
     writeln!(
         out,
         "Done. The ruleset is now {version}; it applies from the next session on, or after `doorward reload`."
@@ -114,9 +114,9 @@ fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Resu
 }
 
 /// INVARIANT: the record, with what the replay found, is durable before anything is changed.
-pub(crate) fn made(places: &Places, change: &Change, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<String> {
+pub(crate) fn made(dirs: &Dirs, change: &Change, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<String> {
     let shown = |[major, minor, patch]: [u32; 3]| format!("{major}.{minor}.{patch}");
-    let before = Accepted::load(places).map_err(anyhow::Error::msg)?.ruleset();
+    let before = Accepted::load(dirs).map_err(anyhow::Error::msg)?.ruleset();
     let after = replayed.bump().after(before);
     let sums = &replayed.all;
     let body = PolicyBody {
@@ -133,7 +133,7 @@ pub(crate) fn made(places: &Places, change: &Change, replayed: &Replayed, ledger
         project: None,
     };
     let _receipt = ledger.append(Entry::new(&body)?).context("can't record the change, so nothing was changed")?;
-    change.apply(places)?;
-    approved_config::set_ruleset(places, after)?;
+    change.apply(dirs)?;
+    approved_config::set_ruleset(dirs, after)?;
     Ok(shown(after))
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::desk::person;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::memory::ledger_view::Room;
 use crate::memory::snapshots::manifest::{Manifest, What};
@@ -53,10 +53,10 @@ pub(crate) struct UndoArguments {
 }
 
 /// Undoes one call without asking, for the demo, which plays the user too. Returns the number of paths.
-pub(crate) fn take_back(places: &Places, decision: &str) -> Result<usize> {
-    let Some(store) = Store::existing(places)? else { bail!("there are no snapshots") };
+pub(crate) fn take_back(dirs: &Dirs, decision: &str) -> Result<usize> {
+    let Some(store) = Store::existing(dirs)? else { bail!("there are no snapshots") };
     let Some(name) = store.named_for(decision) else { bail!("there is no snapshot for `{decision}`") };
-    let limits = load::load(places, None, "").config.snapshots.limits();
+    let limits = load::load(dirs, None, "").config.snapshots.limits();
     let undo = Undo::of(&store, &[name], limits)?;
     let steps = undo.preview();
     Ok(undo.run(&undo.wanted(&steps))?.paths)
@@ -109,12 +109,12 @@ pub(crate) fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
     if !arguments.dry_run {
         person::required()?;
     }
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let Some(store) = Store::existing(&places)? else {
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let Some(store) = Store::existing(&dirs)? else {
         bail!("there are no snapshots yet, so there is nothing to undo")
     };
     let ids = chosen(&store, arguments)?;
-    let undo = Undo { overwrite: arguments.overwrite, ..Undo::of(&store, &ids, limits(&places))? };
+    let undo = Undo { overwrite: arguments.overwrite, ..Undo::of(&store, &ids, limits(&dirs))? };
     let steps = undo.preview();
     let mut out = anstream::stdout().lock();
     if !arguments.json {
@@ -139,7 +139,7 @@ pub(crate) fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
         bail!("nothing was changed");
     }
     let undone = undo.run(&wanted)?;
-    record(&places, &undo, &undone.id)?;
+    record(&dirs, &undo, &undone.id)?;
     if arguments.json {
         let steps = show::steps_json(&steps);
         writeln!(out, "{:#}", json!({ "snapshots": ids, "steps": steps, "undo": undone.id, "short": undone.short }))?;
@@ -156,19 +156,19 @@ pub(crate) fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn record(places: &Places, undo: &Undo<'_>, id: &str) -> Result<()> {
-    let mut ledger = Ledger::of(places);
+fn record(dirs: &Dirs, undo: &Undo<'_>, id: &str) -> Result<()> {
+    let mut ledger = Ledger::of(dirs);
     for (manifest, _) in &undo.manifests {
         let detail = format!("snapshot {} was brought back; snapshot {id} takes that back", manifest.id);
         let body = OutcomeBody::new(manifest.decision.clone(), Became::Reverted, Some(detail));
         let _receipt = ledger.append(Entry::new(&body)?)?;
-        crate::desk::outcomes::void_after(&Room::open(places.clone())?, &manifest.decision, &mut ledger)?;
+        crate::desk::outcomes::void_after(&Room::open(dirs.clone())?, &manifest.decision, &mut ledger)?;
     }
-    crate::hook::rollback::watch(places).map(|_taken_back| ())
+    crate::hook::rollback::watch(dirs).map(|_taken_back| ())
 }
 
-fn limits(places: &Places) -> Limits {
-    load::load(places, None, "").config.snapshots.limits()
+fn limits(dirs: &Dirs) -> Limits {
+    load::load(dirs, None, "").config.snapshots.limits()
 }
 
 /// The ids of the selected snapshots.
@@ -211,8 +211,8 @@ fn named(store: &Store, id: &str) -> Result<String> {
 
 /// Lists, shows, verifies and removes snapshots.
 pub(crate) fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let store = Store::existing(&places)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let store = Store::existing(&dirs)?;
     let mut out = anstream::stdout().lock();
     let Some(store) = store else {
         match &arguments.command {
@@ -241,7 +241,7 @@ pub(crate) fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
             if run == Run::Real {
                 person::required()?;
             }
-            let pruned = prune::prune(&store, limits(&places), &prune::needed(&places), now_ms(), run)?;
+            let pruned = prune::prune(&store, limits(&dirs), &prune::needed(&dirs), now_ms(), run)?;
             report_pruned(&mut out, &pruned, *json)?;
         }
     }

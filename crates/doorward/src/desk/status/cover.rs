@@ -26,12 +26,12 @@ pub(super) struct Cover {
 impl Cover {
     /// The first rule, from narrow to wide, that would have silenced anything; `None` if no rule may.
     pub(super) fn of(room: &Room, overrides: &[Override]) -> Result<Option<Cover>> {
-        replay::trusted(&room.places)?;
-        let loaded = load::load(&room.places, None, "");
+        replay::trusted(&room.dirs)?;
+        let loaded = load::load(&room.dirs, None, "");
         for pattern in candidates(overrides) {
             let Ok(change) = Change::pattern(List::Allow, &pattern) else { continue };
             let (here, instead) = (Instead::default(), change.instead(&loaded));
-            let policies = replay::between(&room.places, &here, &instead);
+            let policies = replay::between(&room.dirs, &here, &instead);
             let since_ms = clock::now_ms().saturating_sub(MONTH_MS);
             let replayed = replay::replay(&room.log, since_ms, &policies, screen::bar())?;
             if replayed.all.laxer > 0 {

@@ -10,7 +10,7 @@ use crate::desk::offers::Offer;
 use crate::desk::setup;
 use crate::desk::tune::Overdue;
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::policy::client_rules;
 use crate::policy::load::Loaded;
@@ -20,7 +20,7 @@ const ALERTS: usize = 3;
 
 /// What is shown.
 pub(super) struct Glance<'a> {
-    pub places: &'a Places,
+    pub dirs: &'a Dirs,
     pub loaded: &'a Loaded,
     pub project: Option<&'a str>,
     pub counts: &'a Counts,
@@ -39,7 +39,7 @@ impl Glance<'_> {
             writeln!(out, "problem: {}", visible(problem))?;
         }
         let agents = self.loaded.config.agents.keys().map(String::as_str);
-        for fault in client_rules::faults(agents, self.places.home(), self.project) {
+        for fault in client_rules::faults(agents, self.dirs.home(), self.project) {
             writeln!(out, "problem: {}", visible(&fault.text))?;
         }
         for sentence in self.loaded.unaccepted_sentences() {
@@ -70,7 +70,7 @@ impl Glance<'_> {
                 Some(agent) => agent.title(),
                 None => name,
             };
-            let questions = agent.map(|agent| setup::questions_of(agent, self.places, self.project, config));
+            let questions = agent.map(|agent| setup::questions_of(agent, self.dirs, self.project, config));
             let questions = questions.filter(|_| mode.stops()).map(|text| format!("  {text}")).unwrap_or_default();
             writeln!(out, "{:<12} {mode}{stage}{}", visible(title), visible(&questions))?;
         }

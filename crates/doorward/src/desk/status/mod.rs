@@ -21,7 +21,7 @@ use crate::desk::screen;
 use crate::desk::setup;
 use crate::machine::agent::Agent;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::machine::visible;
 use crate::machine::world::project_root;
@@ -61,7 +61,7 @@ pub(crate) struct DenialsArguments {
 
 /// Lists the last calls that were blocked.
 pub(crate) fn denials(arguments: &DenialsArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     let filter = Filter { session: arguments.session.clone(), ..blocked(arguments.limit) };
     let rows = room.index()?.list(&filter)?;
     let mut out = anstream::stdout().lock();
@@ -102,15 +102,15 @@ fn before_setup(loaded: &Loaded, json: bool) -> Result<ExitCode> {
 
 /// Shows how things stand.
 pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let here = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
     let project = here.as_deref().and_then(project_root);
-    let loaded = load::load(&places, project.as_deref(), "");
-    let pending = Desk::of(&places).map(|desk| desk.open().len()).unwrap_or_default();
-    if !record::directory(&places).exists() {
+    let loaded = load::load(&dirs, project.as_deref(), "");
+    let pending = Desk::of(&dirs).map(|desk| desk.open().len()).unwrap_or_default();
+    if !record::directory(&dirs).exists() {
         return before_setup(&loaded, arguments.json);
     }
-    let room = Room::open(places)?;
+    let room = Room::open(dirs)?;
     let index = room.index()?;
     let counts = Counts::of(&index)?;
     let last = last(&room, &index)?;
@@ -118,12 +118,12 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let overdue = ticket::overdue(&index)?;
     let offers = crate::desk::offers::open(&room, &index)?;
     let reviews = crate::desk::tune::overdue(&index, clock::now_ms())?;
-    let figures = Figures::of(&index, &room.places)?;
+    let figures = Figures::of(&index, &room.dirs)?;
     let upgraded = upgrade::waiting(&room, screen::bar())?.map(|waiting| waiting.sentence());
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let agents: Value = modes(&loaded).into_iter().map(|(name, mode)| (name, Value::from(mode))).collect();
-        let asked = |agent: Agent| setup::questions_of(agent, &room.places, project.as_deref(), &loaded.config);
+        let asked = |agent: Agent| setup::questions_of(agent, &room.dirs, project.as_deref(), &loaded.config);
         let named = loaded.config.agents.keys().filter_map(|name| Agent::named(name));
         let questions: Value = named.map(|agent| (agent.name().to_owned(), Value::from(asked(agent)))).collect();
         let shown = json!({
@@ -147,7 +147,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let glance = Glance {
-        places: &room.places,
+        dirs: &room.dirs,
         loaded: &loaded,
         project: project.as_deref(),
         counts: &counts,
@@ -176,7 +176,7 @@ struct Figures {
 }
 
 impl Figures {
-    fn of(index: &Index, places: &Places) -> Result<Figures> {
+    fn of(index: &Index, dirs: &Dirs) -> Result<Figures> {
         let now_ms = clock::now_ms();
         let metrics = index.metrics(now_ms.saturating_sub(MONTH_MS), now_ms)?;
         let mut overrides = metrics.users;
@@ -186,7 +186,7 @@ impl Figures {
             reviews: metrics.reviews,
             overrides,
             alerts: crate::memory::alerts::standing(index, now_ms)?,
-            undelivered: crate::desk::notify::undelivered(places),
+            undelivered: crate::desk::notify::undelivered(dirs),
         })
     }
 

@@ -11,7 +11,7 @@ use doorward_ledger::{Filter, Kind, SessionBody, SessionStep};
 
 use crate::desk::person;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::memory::ledger_view::Room;
 use crate::memory::session::Session;
@@ -28,7 +28,7 @@ pub(crate) struct ResetArguments {
 
 pub(crate) fn reset(arguments: &ResetArguments) -> Result<ExitCode> {
     person::required()?;
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     let filter = Filter {
         kind: Some(Kind::Decision),
         session: arguments.session.clone(),
@@ -38,24 +38,24 @@ pub(crate) fn reset(arguments: &ResetArguments) -> Result<ExitCode> {
     let rows = room.index()?.list(&filter)?;
     let sessions: BTreeSet<String> = rows.into_iter().filter_map(|row| row.session).collect();
     let counted: Vec<String> =
-        sessions.into_iter().filter(|session| Session::of(&room.places, session).has_denials()).collect();
+        sessions.into_iter().filter(|session| Session::of(&room.dirs, session).has_denials()).collect();
     if counted.is_empty() {
         bail!("no session has denials to reset");
     }
     if !person::agrees(&format!("Reset the denial counters of {} sessions?", counted.len()))? {
         bail!("nothing was changed");
     }
-    let mut ledger = Ledger::of(&room.places);
+    let mut ledger = Ledger::of(&room.dirs);
     for session in &counted {
-        clear(&room.places, &mut ledger, session)?;
+        clear(&room.dirs, &mut ledger, session)?;
     }
     writeln!(anstream::stdout(), "Reset the denial counters of {} sessions.", counted.len())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// INVARIANT: the record is durable before the counters are reset.
-fn clear(places: &Places, ledger: &mut dyn Recorder, session: &str) -> Result<()> {
+fn clear(dirs: &Dirs, ledger: &mut dyn Recorder, session: &str) -> Result<()> {
     let body = SessionBody { session: session.into(), agent: None, step: SessionStep::Reset };
     let _receipt = ledger.append(Entry::new(&body)?)?;
-    Session::of(places, session).reset()
+    Session::of(dirs, session).reset()
 }

@@ -16,7 +16,7 @@ use super::cover::Cover;
 use crate::desk::offers::{self, Offer};
 use crate::desk::person;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
 use crate::memory::ledger_view::Room;
@@ -65,7 +65,7 @@ pub(crate) struct Ticket {
 }
 
 pub(crate) fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     let index = room.index()?;
     match &arguments.what {
         None | Some(What::List) => list(&open(&index)?, arguments.json)?,
@@ -76,7 +76,7 @@ pub(crate) fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
             if !person::agrees(&format!("Close the ticket for `{}`?", ticket.pattern))? {
                 bail!("not closed");
             }
-            close(&mut Ledger::of(&room.places), &ticket, why)?;
+            close(&mut Ledger::of(&room.dirs), &ticket, why)?;
             writeln!(anstream::stdout(), "closed")?;
         }
     }
@@ -208,9 +208,9 @@ mod tests {
     #[test]
     fn three_overrides_in_seven_days_want_a_review_and_three_more_another() {
         let room = tempfile::tempdir().unwrap();
-        let places = Places::at(room.path().to_str().unwrap());
-        crate::machine::record::begin(&places).unwrap();
-        let mut log = Log::open(&crate::machine::record::directory(&places)).unwrap();
+        let dirs = Dirs::at(room.path().to_str().unwrap());
+        crate::machine::record::begin(&dirs).unwrap();
+        let mut log = Log::open(&crate::machine::record::directory(&dirs)).unwrap();
         let mut number = 0;
         let mut overridden = |pattern: &str, ago_ms: u64| {
             number += 1;
@@ -226,7 +226,7 @@ mod tests {
             let _receipt = log.append(&yes, now).unwrap();
         };
         let found = || {
-            let log = Log::open(&crate::machine::record::directory(&places)).unwrap();
+            let log = Log::open(&crate::machine::record::directory(&dirs)).unwrap();
             let (index, _) = Index::rebuild(&room.path().join("index"), &log).unwrap();
             open(&index).unwrap()
         };
@@ -238,7 +238,7 @@ mod tests {
         overridden("push", 500);
         let ticket = found().pop().unwrap();
         assert_eq!((ticket.pattern.as_str(), ticket.overrides), ("push", 3));
-        close(&mut Ledger::of(&places), &ticket, "a rule was added").unwrap();
+        close(&mut Ledger::of(&dirs), &ticket, "a rule was added").unwrap();
         assert_eq!(found(), []);
         std::thread::sleep(std::time::Duration::from_millis(2));
         (0..3).for_each(|_| overridden("push", 0));

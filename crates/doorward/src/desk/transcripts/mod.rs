@@ -21,7 +21,7 @@ use crate::hook::agents::{Event, Proposed};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// The agents whose transcripts are read.
 pub(crate) const AGENTS: [Agent; 5] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Pi, Agent::Opencode];
@@ -82,10 +82,10 @@ impl Past {
 }
 
 /// The files of all agents that were written since then, in a fixed order.
-pub(crate) fn sources(places: &Places, since_ms: u64) -> Vec<Source> {
+pub(crate) fn sources(dirs: &Dirs, since_ms: u64) -> Vec<Source> {
     let mut found = Vec::new();
     for agent in AGENTS {
-        let (folder, ending) = place(agent, places.home());
+        let (folder, ending) = place(agent, dirs.home());
         let mut paths = Vec::new();
         below(&folder, ending, DEPTH, &mut paths);
         paths.retain(|path| written_ms(path) >= since_ms);
@@ -96,8 +96,8 @@ pub(crate) fn sources(places: &Places, since_ms: u64) -> Vec<Source> {
 }
 
 /// Where each agent keeps its sessions.
-pub(crate) fn folders(places: &Places) -> Vec<(Agent, PathBuf)> {
-    AGENTS.into_iter().map(|agent| (agent, place(agent, places.home()).0)).collect()
+pub(crate) fn folders(dirs: &Dirs) -> Vec<(Agent, PathBuf)> {
+    AGENTS.into_iter().map(|agent| (agent, place(agent, dirs.home()).0)).collect()
 }
 
 /// Reads one file.

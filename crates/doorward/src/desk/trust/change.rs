@@ -7,7 +7,7 @@ use doorward_engine::Mode;
 use doorward_ledger::PolicyBody;
 
 use crate::desk::setup;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Recorder};
 use crate::memory::session::Session;
 use crate::policy::config::Agent;
@@ -57,8 +57,8 @@ impl Change {
         Ok(Change::Domain { name, is_trusted })
     }
 
-    pub(crate) fn server(name: &str, trusts: bool, places: &Places, project: Option<&str>) -> Change {
-        let definition = trusts.then(|| mcp::hash(&mcp::definitions(name, places.home(), project)));
+    pub(crate) fn server(name: &str, trusts: bool, dirs: &Dirs, project: Option<&str>) -> Change {
+        let definition = trusts.then(|| mcp::hash(&mcp::definitions(name, dirs.home(), project)));
         Change::Server { name: name.to_owned(), definition }
     }
 
@@ -67,8 +67,8 @@ impl Change {
     }
 
     /// The programs of toolchains; no longer trusting them means listing none.
-    pub(crate) fn tools(places: &Places, directories: &[String], trusts: bool) -> Change {
-        let programs = if trusts { inventory::programs(places.home(), directories) } else { Vec::new() };
+    pub(crate) fn tools(dirs: &Dirs, directories: &[String], trusts: bool) -> Change {
+        let programs = if trusts { inventory::programs(dirs.home(), directories) } else { Vec::new() };
         Change::Tools { programs }
     }
 
@@ -143,14 +143,14 @@ impl Change {
     }
 
     /// INVARIANT: the record is durable before anything is loosened.
-    pub(crate) fn apply(self, places: &Places, ledger: &mut dyn Recorder) -> Result<()> {
+    pub(crate) fn apply(self, dirs: &Dirs, ledger: &mut dyn Recorder) -> Result<()> {
         let _receipt =
             ledger.append(Entry::new(&self.body())?).context("can't record the change, so nothing was changed")?;
         if let Change::Agent { name, mode } = &self {
-            return setup::set_mode(places, name, &Agent::fixed(*mode));
+            return setup::set_mode(dirs, name, &Agent::fixed(*mode));
         }
         if let Change::Tools { programs } = &self {
-            return Inventory::of(places).make(programs).map(|_| ()).map_err(anyhow::Error::msg);
+            return Inventory::of(dirs).make(programs).map(|_| ()).map_err(anyhow::Error::msg);
         }
         let began = match &self {
             Change::Project { root, pinned: Some(pinned) } => Some((root.clone(), pinned.at)),
@@ -161,9 +161,9 @@ impl Change {
             | Change::Agent { .. }
             | Change::Tools { .. } => None,
         };
-        Trust::update(places, |trust| self.enter(trust)).map_err(anyhow::Error::msg)?;
+        Trust::update(dirs, |trust| self.enter(trust)).map_err(anyhow::Error::msg)?;
         match began {
-            Some((root, at)) => Session::of(places, "").begin_arrivals(&root, at),
+            Some((root, at)) => Session::of(dirs, "").begin_arrivals(&root, at),
             None => Ok(()),
         }
     }
@@ -212,19 +212,19 @@ mod tests {
     #[test]
     fn what_is_trusted_is_recorded_first_and_can_be_taken_back() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        let mut ledger = Ledger::of(&places);
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        let mut ledger = Ledger::of(&dirs);
         let project = tempfile::tempdir().unwrap();
         std::fs::write(project.path().join("Makefile"), "all:\n").unwrap();
-        Change::project(project.path(), true, 7).unwrap().apply(&places, &mut ledger).unwrap();
-        Change::domain("Wiki.Example.org", true).unwrap().apply(&places, &mut ledger).unwrap();
-        Change::binary(Path::new("/bin/sh"), true).unwrap().apply(&places, &mut ledger).unwrap();
-        let trust = Trust::load(&places).unwrap();
+        Change::project(project.path(), true, 7).unwrap().apply(&dirs, &mut ledger).unwrap();
+        Change::domain("Wiki.Example.org", true).unwrap().apply(&dirs, &mut ledger).unwrap();
+        Change::binary(Path::new("/bin/sh"), true).unwrap().apply(&dirs, &mut ledger).unwrap();
+        let trust = Trust::load(&dirs).unwrap();
         assert_eq!((trust.projects.len(), trust.binaries.len(), trust.domains.len()), (1, 1, 1));
         assert!(trust.domains.contains("wiki.example.org"));
-        Change::project(project.path(), false, 8).unwrap().apply(&places, &mut ledger).unwrap();
-        Change::domain("wiki.example.org", false).unwrap().apply(&places, &mut ledger).unwrap();
-        let trust = Trust::load(&places).unwrap();
+        Change::project(project.path(), false, 8).unwrap().apply(&dirs, &mut ledger).unwrap();
+        Change::domain("wiki.example.org", false).unwrap().apply(&dirs, &mut ledger).unwrap();
+        let trust = Trust::load(&dirs).unwrap();
         assert!(trust.projects.is_empty() && trust.domains.is_empty());
     }
 
@@ -248,9 +248,9 @@ mod tests {
     #[test]
     fn nothing_is_trusted_that_cannot_be_recorded() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
+        let dirs = Dirs::at(home.path().to_str().unwrap());
         let change = Change::domain("a.example", true).unwrap();
-        assert!(change.apply(&places, &mut Full).is_err());
-        assert_eq!(Trust::load(&places), Ok(Trust::default()));
+        assert!(change.apply(&dirs, &mut Full).is_err());
+        assert_eq!(Trust::load(&dirs), Ok(Trust::default()));
     }
 }

@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 
 use crate::desk::person;
 use crate::desk::trust::change::Change;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 use crate::machine::world::project_root;
 use crate::policy::approved_config;
@@ -84,9 +84,9 @@ pub(crate) fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
 
 /// Trusts a project for `setup`: asks, unless the user already said so. If it has harmful recipes, they are listed and only
 /// a typed yes counts.
-pub(crate) fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Result<()> {
+pub(crate) fn this_project(dirs: &Dirs, root: &Path, is_wanted: bool) -> Result<()> {
     let change = Change::project(root, true, now())?;
-    let is_harmful = warn(&change, places)?;
+    let is_harmful = warn(&change, dirs)?;
     let recipes = match &change {
         Change::Project { pinned: Some(pinned), .. } => pinned.files.len(),
         Change::Project { pinned: None, .. } | Change::Binary { .. } | Change::Domain { .. } => 0,
@@ -103,7 +103,7 @@ pub(crate) fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Res
     };
     let mut out = anstream::stdout();
     if agrees {
-        change.apply(places, &mut Ledger::of(places))?;
+        change.apply(dirs, &mut Ledger::of(dirs))?;
         writeln!(out, "✓ this project is trusted; `doorward untrust project` undoes that")?;
     } else {
         writeln!(out, "this project is not trusted; run `doorward trust` if you change your mind")?;
@@ -119,11 +119,11 @@ pub(crate) fn untrust(arguments: &UntrustArguments) -> Result<ExitCode> {
 /// Accepts what configuration files loosened, in running sessions too.
 pub(crate) fn reload() -> Result<ExitCode> {
     person::required()?;
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     // Pi reads all files there are.
-    let loaded = crate::policy::load::load(&places, None, "pi");
+    let loaded = crate::policy::load::load(&dirs, None, "pi");
     let mut out = anstream::stdout().lock();
-    if let Some(problem) = unread(&places, &loaded) {
+    if let Some(problem) = unread(&dirs, &loaded) {
         bail!("nothing was changed; doorward stays strict until you fix this: {problem}");
     }
     for sentence in loaded.unaccepted_sentences() {
@@ -132,26 +132,26 @@ pub(crate) fn reload() -> Result<ExitCode> {
     if !person::agrees("Accept the configuration as it is now, in running sessions too?")? {
         bail!("nothing was changed");
     }
-    approved_config::accept(&places, &loaded, &mut Ledger::of(&places))?;
-    crate::policy::session_policy::forget(&places).context("can't reset the policy of running sessions")?;
+    approved_config::accept(&dirs, &loaded, &mut Ledger::of(&dirs))?;
+    crate::policy::session_policy::forget(&dirs).context("can't reset the policy of running sessions")?;
     writeln!(out, "Done. It applies from the next call on.")?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// What keeps the configuration from being read. An unreadable list of accepted settings is rebuilt here.
-fn unread<'l>(places: &Places, loaded: &'l crate::policy::load::Loaded) -> Option<&'l String> {
-    let own = approved_config::Accepted::load(places).err();
+fn unread<'l>(dirs: &Dirs, loaded: &'l crate::policy::load::Loaded) -> Option<&'l String> {
+    let own = approved_config::Accepted::load(dirs).err();
     loaded.problems.iter().find(|problem| Some(*problem) != own.as_ref())
 }
 
 /// Pins the programs of toolchains for `setup`, and returns how many.
 ///
 /// Existing pins stay, so that later changes show up.
-pub(crate) fn tools(places: &Places) -> Result<usize> {
-    if Inventory::of(places).is_made() {
+pub(crate) fn tools(dirs: &Dirs) -> Result<usize> {
+    if Inventory::of(dirs).is_made() {
         return Ok(0);
     }
-    let change = change(&What::Tools, true, places)?;
+    let change = change(&What::Tools, true, dirs)?;
     let count = match &change {
         Change::Tools { programs } => programs.len(),
         Change::Project { .. }
@@ -161,20 +161,20 @@ pub(crate) fn tools(places: &Places) -> Result<usize> {
         | Change::Agent { .. } => 0,
     };
     if count > 0 {
-        change.apply(places, &mut Ledger::of(places))?;
+        change.apply(dirs, &mut Ledger::of(dirs))?;
     } else {
         // Keep an empty list too: it shows that a program added to a toolchain later was never listed.
-        Inventory::of(places).make(&[]).map_err(anyhow::Error::msg)?;
+        Inventory::of(dirs).make(&[]).map_err(anyhow::Error::msg)?;
     }
     Ok(count)
 }
 
 fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
     person::required()?;
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let changes = changes(what, trusts, &places)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let changes = changes(what, trusts, &dirs)?;
     for change in &changes {
-        let _is_harmful = warn(change, &places)?;
+        let _is_harmful = warn(change, &dirs)?;
     }
     let question = match changes.as_slice() {
         [one] => one.question(),
@@ -184,16 +184,16 @@ fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
         bail!("nothing was changed");
     }
     for change in changes {
-        change.apply(&places, &mut Ledger::of(&places))?;
+        change.apply(&dirs, &mut Ledger::of(&dirs))?;
     }
     writeln!(anstream::stdout(), "Done. It applies from the next call on.")?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the recipes doorward blocks even though the project is trusted, and returns whether there are any.
-fn warn(change: &Change, places: &Places) -> Result<bool> {
+fn warn(change: &Change, dirs: &Dirs) -> Result<bool> {
     let Change::Project { root, pinned: Some(_) } = change else { return Ok(false) };
-    let harmful = recipes::harmful(root, places);
+    let harmful = recipes::harmful(root, dirs);
     if harmful.is_empty() {
         return Ok(false);
     }
@@ -206,7 +206,7 @@ fn warn(change: &Change, places: &Places) -> Result<bool> {
 }
 
 /// One change; one for each program of a directory.
-fn changes(what: &What, trusts: bool, places: &Places) -> Result<Vec<Change>> {
+fn changes(what: &What, trusts: bool, dirs: &Dirs) -> Result<Vec<Change>> {
     match what {
         What::Binary { path } if path.is_dir() => {
             let mut paths: Vec<PathBuf> = Vec::new();
@@ -225,11 +225,11 @@ fn changes(what: &What, trusts: bool, places: &Places) -> Result<Vec<Change>> {
         | What::Binary { .. }
         | What::Tools
         | What::Domain { .. }
-        | What::Mcp { .. } => Ok(vec![change(what, trusts, places)?]),
+        | What::Mcp { .. } => Ok(vec![change(what, trusts, dirs)?]),
     }
 }
 
-fn change(what: &What, trusts: bool, places: &Places) -> Result<Change> {
+fn change(what: &What, trusts: bool, dirs: &Dirs) -> Result<Change> {
     match what {
         What::Project { path } => {
             let path = path.clone().or_else(|| here().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
@@ -238,11 +238,11 @@ fn change(what: &What, trusts: bool, places: &Places) -> Result<Change> {
         What::Agent { name } => Ok(Change::agent(name, trusts)),
         What::Binary { path } => Change::binary(path, trusts),
         What::Tools => {
-            let directories = crate::policy::load::load(places, None, "").config.programs.directories;
-            Ok(Change::tools(places, &directories, trusts))
+            let directories = crate::policy::load::load(dirs, None, "").config.programs.directories;
+            Ok(Change::tools(dirs, &directories, trusts))
         }
         What::Domain { name } => Change::domain(name, trusts),
-        What::Mcp { server } => Ok(Change::server(server, trusts, places, here().as_deref())),
+        What::Mcp { server } => Ok(Change::server(server, trusts, dirs, here().as_deref())),
     }
 }
 
@@ -258,8 +258,8 @@ fn now() -> u64 {
 }
 
 fn list(out: &mut dyn Write) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let trust = Trust::load(&places).map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let trust = Trust::load(&dirs).map_err(anyhow::Error::msg)?;
     for (root, pinned) in &trust.projects {
         let changed = pinned.changes(Path::new(root));
         let since = if changed.is_empty() { String::new() } else { format!("  changed since: {}", changed.join(", ")) };
@@ -269,14 +269,14 @@ fn list(out: &mut dyn Write) -> Result<ExitCode> {
         let since = if pinned.is_same(Path::new(path)) { "" } else { "  changed since" };
         writeln!(out, "binary   {}{since}", crate::machine::visible(path))?;
     }
-    if Inventory::of(&places).is_made() {
+    if Inventory::of(&dirs).is_made() {
         writeln!(out, "tools    programs of toolchains, pinned to their content when listed")?;
     }
     for domain in &trust.domains {
         writeln!(out, "domain   {domain}")?;
     }
     for (server, pinned) in &trust.servers {
-        let now = mcp::hash(&mcp::definitions(server, places.home(), here().as_deref()));
+        let now = mcp::hash(&mcp::definitions(server, dirs.home(), here().as_deref()));
         let since = if now == *pinned { "" } else { "  changed since, or configured differently here" };
         writeln!(out, "mcp      {}{since}", crate::machine::visible(server))?;
     }

@@ -5,7 +5,7 @@ use anyhow::Result;
 use crate::desk::trust::change::Change;
 use crate::desk::trust::recipes;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 
 /// One project as it is now.
@@ -17,9 +17,9 @@ pub(crate) struct ProjectOffer {
 }
 
 impl ProjectOffer {
-    pub(crate) fn of(root: &str, places: &Places) -> Result<ProjectOffer> {
+    pub(crate) fn of(root: &str, dirs: &Dirs) -> Result<ProjectOffer> {
         let change = Change::project(std::path::Path::new(root), true, now_ms())?;
-        Ok(ProjectOffer { change, harmful: recipes::harmful(root, places) })
+        Ok(ProjectOffer { change, harmful: recipes::harmful(root, dirs) })
     }
 
     /// What trusting it means.
@@ -28,7 +28,7 @@ impl ProjectOffer {
     }
 
     /// Records the trust, then applies it.
-    pub(crate) fn accept(self, places: &Places) -> Result<()> {
-        self.change.apply(places, &mut Ledger::of(places))
+    pub(crate) fn accept(self, dirs: &Dirs) -> Result<()> {
+        self.change.apply(dirs, &mut Ledger::of(dirs))
     }
 }

@@ -19,7 +19,7 @@ use crate::desk::rules::Change;
 use crate::desk::screen;
 use crate::machine::atomic_file;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::visible;
 use crate::memory::ledger_view::Room;
@@ -57,9 +57,9 @@ struct Plan {
 }
 
 /// Shows what a proposal would change; changes nothing.
-pub(super) fn show(places: Places, path: &Path, json: bool) -> Result<ExitCode> {
-    let room = Room::open(places)?;
-    let plan = Plan::of(&room, &proposal::found(&room.places, path), Way::There)?;
+pub(super) fn show(dirs: Dirs, path: &Path, json: bool) -> Result<ExitCode> {
+    let room = Room::open(dirs)?;
+    let plan = Plan::of(&room, &proposal::found(&room.dirs, path), Way::There)?;
     let replayed = plan.effect(&room)?;
     let mut out = anstream::stdout().lock();
     if json {
@@ -73,18 +73,18 @@ pub(super) fn show(places: Places, path: &Path, json: bool) -> Result<ExitCode> 
 
 /// What a new proposal would have changed.
 pub(super) fn effect(room: &Room, proposal: &Proposal) -> Result<Replayed> {
-    replay::trusted(&room.places)?;
-    let loaded = load::load(&room.places, None, "");
+    replay::trusted(&room.dirs)?;
+    let loaded = load::load(&room.dirs, None, "");
     let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
     Plan { proposal: proposal.clone(), loaded, policy, way: Way::There }.effect(room)
 }
 
 /// Accepts or withdraws a proposal.
-pub(super) fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> {
+pub(super) fn decide(dirs: Dirs, path: &Path, way: Way) -> Result<ExitCode> {
     person::required()?;
-    let _lock = lock(&places)?;
-    let room = Room::open(places)?;
-    let path = &proposal::found(&room.places, path);
+    let _lock = lock(&dirs)?;
+    let room = Room::open(dirs)?;
+    let path = &proposal::found(&room.dirs, path);
     let plan = Plan::of(&room, path, way)?;
     let replayed = plan.effect(&room)?;
     let mut out = anstream::stdout().lock();
@@ -95,7 +95,7 @@ pub(super) fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> 
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let what = format!("tuning proposal {name} {}", way.word());
-    plan.made(&room.places, &what, &replayed, &mut Ledger::of(&room.places))?;
+    plan.made(&room.dirs, &what, &replayed, &mut Ledger::of(&room.dirs))?;
     writeln!(out, "Done. What got laxer applies from the next session on, or after `doorward reload`.")?;
     if way == Way::There {
         writeln!(out, "`doorward tune revert {name}` withdraws it.")?;
@@ -106,13 +106,13 @@ pub(super) fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> 
 impl Plan {
     /// INVARIANT: a proposal that was edited, or made for another record or policy, gets no further than this.
     fn of(room: &Room, path: &Path, way: Way) -> Result<Plan> {
-        replay::trusted(&room.places)?;
-        let proposal = Proposal::load(&room.places, path)?;
+        replay::trusted(&room.dirs)?;
+        let proposal = Proposal::load(&room.dirs, path)?;
         let kept = room.log.record(proposal.sequence)?.map(|record| record.hash.to_string());
         if kept.as_deref() != Some(proposal.ledger.as_str()) {
             bail!("`{}` was made from another record; nothing was changed", path.display());
         }
-        let loaded = load::load(&room.places, None, "");
+        let loaded = load::load(&room.dirs, None, "");
         let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
         let proposal = match way {
             Way::There => proposal,
@@ -152,7 +152,7 @@ impl Plan {
     /// What it would have done to the quarter's decisions.
     fn effect(&self, room: &Room) -> Result<Replayed> {
         let (here, instead) = (Instead::default(), self.instead()?);
-        let policies = replay::between(&room.places, &here, &instead);
+        let policies = replay::between(&room.dirs, &here, &instead);
         replay::replay(&room.log, clock::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())
     }
 
@@ -187,9 +187,9 @@ impl Plan {
     }
 
     /// INVARIANT: the record, with what the replay found, is durable before anything is changed.
-    fn made(&self, places: &Places, what: &str, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<()> {
+    fn made(&self, dirs: &Dirs, what: &str, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<()> {
         let shown = |[major, minor, patch]: [u32; 3]| format!("ruleset {major}.{minor}.{patch}");
-        let before = Accepted::load(places).map_err(anyhow::Error::msg)?.ruleset();
+        let before = Accepted::load(dirs).map_err(anyhow::Error::msg)?.ruleset();
         let after = replayed.bump().after(before);
         let sums = &replayed.all;
         let body = PolicyBody {
@@ -203,20 +203,20 @@ impl Plan {
         let _receipt = ledger.append(entry).context("can't record the change, so nothing was changed")?;
         if !self.proposal.threshold.is_empty() {
             let numbers = self.numbers()?;
-            atomic_file::replace(&places.thresholds_file(), &numbers.print())?;
-            approved_config::accept_in(places, THRESHOLDS, |config| config.thresholds = numbers)?;
+            atomic_file::replace(&dirs.thresholds_file(), &numbers.print())?;
+            approved_config::accept_in(dirs, THRESHOLDS, |config| config.thresholds = numbers)?;
         }
         for RuleChange { id, to, .. } in &self.proposal.rule {
-            Change::stage(&self.policy.rules, id, *to)?.apply(places)?;
+            Change::stage(&self.policy.rules, id, *to)?.apply(dirs)?;
         }
         for item in self.proposal.pattern.iter().map(PatternChange::accepted) {
             match self.way {
-                Way::There => from_history::accept(places, item, ledger)?,
+                Way::There => from_history::accept(dirs, item, ledger)?,
                 // What expired, or ended with a regret, is already gone.
-                Way::Back => drop(from_history::withdraw(places, &item.id, ledger)),
+                Way::Back => drop(from_history::withdraw(dirs, &item.id, ledger)),
             }
         }
-        approved_config::set_ruleset(places, after)
+        approved_config::set_ruleset(dirs, after)
     }
 
     fn sentence(&self) -> String {
@@ -235,8 +235,8 @@ fn is_own(change: &RuleChange) -> bool {
 }
 
 /// Two users or terminals can't change the policy at the same time.
-fn lock(places: &Places) -> Result<File> {
-    let directory = proposal::directory(places);
+fn lock(dirs: &Dirs) -> Result<File> {
+    let directory = proposal::directory(dirs);
     DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
     let file = OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(directory.join("lock"))?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {

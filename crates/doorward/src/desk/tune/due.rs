@@ -59,26 +59,26 @@ fn said(review: Review) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::paths::Places;
+    use crate::machine::paths::Dirs;
     use crate::machine::record::{self, Ledger};
     use doorward_ledger::{DecisionBody, Log};
 
     #[test]
     fn a_review_is_due_when_its_period_is_over_and_not_once_it_was_made() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        record::begin(&places).unwrap();
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        record::begin(&dirs).unwrap();
         let now_ms = clock::now_ms();
         let due = || {
-            let log = Log::open(&record::directory(&places)).unwrap();
+            let log = Log::open(&record::directory(&dirs)).unwrap();
             let (index, _) = Index::rebuild(&home.path().join("index"), &log).unwrap();
             overdue(&index, now_ms + 1000).unwrap().into_iter().map(|one| one.review).collect::<Vec<_>>()
         };
         assert_eq!(due(), [], "an empty record wants no review");
-        let mut log = Log::open(&record::directory(&places)).unwrap();
+        let mut log = Log::open(&record::directory(&dirs)).unwrap();
         let _receipt = log.append(&DecisionBody::default(), now_ms - 40 * 24 * 60 * 60 * 1000).unwrap();
         assert_eq!(due(), [Review::Weekly, Review::Monthly]);
-        done(&mut Ledger::of(&places), Review::Weekly, 2).unwrap();
+        done(&mut Ledger::of(&dirs), Review::Weekly, 2).unwrap();
         assert_eq!(due(), [Review::Monthly]);
     }
 }

@@ -28,7 +28,7 @@ use crate::desk::person;
 use crate::desk::replay;
 use crate::desk::screen;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
 use crate::memory::ledger_view::Room;
@@ -123,22 +123,22 @@ enum Reviewed {
 }
 
 pub(crate) fn run(arguments: &TuneArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     match &arguments.task {
-        Task::Weekly => make(places, Review::Weekly, arguments.json),
-        Task::Monthly => make(places, Review::Monthly, arguments.json),
-        Task::Quarterly => make(places, Review::Quarterly, arguments.json),
-        Task::List => list(&places, arguments.json),
-        Task::Show { file } => accept::show(places, file, arguments.json),
-        Task::Accept { file } => accept::decide(places, file, accept::Way::There),
-        Task::Revert { file } => accept::decide(places, file, accept::Way::Back),
+        Task::Weekly => make(dirs, Review::Weekly, arguments.json),
+        Task::Monthly => make(dirs, Review::Monthly, arguments.json),
+        Task::Quarterly => make(dirs, Review::Quarterly, arguments.json),
+        Task::List => list(&dirs, arguments.json),
+        Task::Show { file } => accept::show(dirs, file, arguments.json),
+        Task::Accept { file } => accept::decide(dirs, file, accept::Way::There),
+        Task::Revert { file } => accept::decide(dirs, file, accept::Way::Back),
     }
 }
 
 /// Runs a review: reads the record, prints what it found, and writes the proposal if there is one.
-fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
-    let policy = in_force(&places)?;
-    let room = Room::open(places)?;
+fn make(dirs: Dirs, review: Review, json: bool) -> Result<ExitCode> {
+    let policy = in_force(&dirs)?;
+    let room = Room::open(dirs)?;
     let now_ms = clock::now_ms();
     let _found = outcomes::look(&room, now_ms.saturating_sub(review.reach_ms()))?;
     let judging = (review != Review::Weekly).then_some(&policy);
@@ -161,10 +161,10 @@ fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
         }
         (Some(_) | None, _) => None,
     };
-    let path = proposal.map(|proposal| proposal.save(&room.places)).transpose()?;
+    let path = proposal.map(|proposal| proposal.save(&room.dirs)).transpose()?;
     let is_counted = person::required().is_ok();
     if is_counted {
-        due::done(&mut Ledger::of(&room.places), review, reviewed.findings().len())?;
+        due::done(&mut Ledger::of(&room.dirs), review, reviewed.findings().len())?;
     }
     let mut out = anstream::stdout().lock();
     if json {
@@ -193,8 +193,8 @@ fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
 }
 
 /// The current policy outside any project.
-fn in_force(places: &Places) -> Result<Policy> {
-    let loaded = load::load(places, None, "");
+fn in_force(dirs: &Dirs) -> Result<Policy> {
+    let loaded = load::load(dirs, None, "");
     loaded.tell_problems();
     loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)
 }
@@ -255,8 +255,8 @@ impl Reviewed {
     }
 }
 
-fn list(places: &Places, json: bool) -> Result<ExitCode> {
-    let all: Vec<PathBuf> = proposal::all(places);
+fn list(dirs: &Dirs, json: bool) -> Result<ExitCode> {
+    let all: Vec<PathBuf> = proposal::all(dirs);
     let mut out = anstream::stdout().lock();
     if json {
         writeln!(out, "{:#}", json!(all))?;

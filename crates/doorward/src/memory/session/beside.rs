@@ -4,7 +4,7 @@ use anyhow::{Result, anyhow};
 use doorward_engine::LeftRun;
 
 use super::Session;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::world::{project_root, versions};
 use crate::memory::arrivals::{self, Arrivals};
 use crate::memory::in_flight::{Course, UnderWay};
@@ -18,19 +18,19 @@ impl Session {
     }
 
     /// Stores what a call may bring into a project. This comes before the record, like everything a session notes.
-    pub(crate) fn note_arrivals(&self, of: (&str, u64), places: &[String], before: &[(String, String)]) -> Result<()> {
+    pub(crate) fn note_arrivals(&self, of: (&str, u64), dirs: &[String], before: &[(String, String)]) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
-        arrivals::note(states, of, places, before)
+        arrivals::note(states, of, dirs, before)
     }
 
     /// Stores the content that judged edits left in files of a trusted project, unless those came from elsewhere.
-    pub(crate) fn keep_edits(&self, places: &Places, paths: &[String]) -> Result<()> {
+    pub(crate) fn keep_edits(&self, dirs: &Dirs, paths: &[String]) -> Result<()> {
         let Some(project) = paths.first().and_then(|path| project_root(path)) else { return Ok(()) };
-        let trust = Trust::load(places).map_err(|problem| anyhow!("{problem}"))?;
+        let trust = Trust::load(dirs).map_err(|problem| anyhow!("{problem}"))?;
         let Some(pinned) = trust.projects.get(&project).filter(|pinned| pinned.head.is_some()) else { return Ok(()) };
         let known = self.arrivals(&project)?.unwrap_or_default();
         let own: Vec<String> = paths.iter().filter(|path| known.above(path).is_none()).cloned().collect();
-        self.note_arrivals((&project, pinned.at), &[], &versions(&project, places.home(), &own))
+        self.note_arrivals((&project, pinned.at), &[], &versions(&project, dirs.home(), &own))
     }
 
     /// Notes that nothing has come into a project that was just trusted.

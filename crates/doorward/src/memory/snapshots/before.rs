@@ -11,7 +11,7 @@ use super::store::{self, Store};
 use super::take;
 use super::undo;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::evaluation::{Copied, Evaluation};
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::snapshot_limits::Limits;
@@ -19,7 +19,7 @@ use crate::policy::snapshot_limits::Limits;
 /// Keeps copies for one call.
 #[derive(Debug)]
 pub(crate) struct Keeper<'a> {
-    pub places: &'a Places,
+    pub dirs: &'a Dirs,
     pub world: &'a DiskWorld,
     pub call: &'a ToolCall,
     pub project: Option<&'a str>,
@@ -108,7 +108,7 @@ impl Keeper<'_> {
     fn has_room(&self, wanted: &[Wanted]) -> Result<()> {
         self.enabled()?;
         let plan = self.plan(wanted)?;
-        store::would_fit(self.places, plan.bytes, self.limits.store_bytes)
+        store::would_fit(self.dirs, plan.bytes, self.limits.store_bytes)
     }
 
     fn enabled(&self) -> Result<()> {
@@ -151,7 +151,7 @@ impl Keeper<'_> {
     }
 
     fn plan(&self, wanted: &[Wanted]) -> Result<Plan> {
-        let store = store::root(self.places);
+        let store = store::root(self.dirs);
         Plan::of(wanted, Ground { store: &store, world: self.world, limits: self.limits }).map_err(anyhow::Error::msg)
     }
 
@@ -170,7 +170,7 @@ impl Keeper<'_> {
 
     fn try_keep(&self, call: &str, wanted: &[Wanted]) -> Result<Manifest> {
         let plan = self.plan(wanted)?;
-        let store = Store::of(self.places)?;
+        let store = Store::of(self.dirs)?;
         let manifest = Manifest {
             decision: self.id.into(),
             session: self.call.session.clone(),
@@ -203,24 +203,24 @@ fn brings_back(manifest: &Manifest) -> Note {
 }
 
 /// A call has run: how it left the paths of its snapshot is kept, so that later changes are noticed.
-pub(crate) fn ran(places: &Places, decision: &str) {
-    if !store::may_have(places, decision) {
+pub(crate) fn ran(dirs: &Dirs, decision: &str) {
+    if !store::may_have(dirs, decision) {
         return;
     }
     // Without it, an undo takes every difference for a later change and says so.
-    let _ = note_after(places, decision);
+    let _ = note_after(dirs, decision);
 }
 
-fn note_after(places: &Places, decision: &str) -> Result<()> {
-    let Some(store) = Store::existing(places)? else { return Ok(()) };
+fn note_after(dirs: &Dirs, decision: &str) -> Result<()> {
+    let Some(store) = Store::existing(dirs)? else { return Ok(()) };
     let Some(name) = store.named_for(decision) else { return Ok(()) };
     let Some(manifest) = store.find(&name)? else { return Ok(()) };
     store.keep_after(&name, &undo::seen(&manifest))
 }
 
 /// A session has ended: what nobody needs any more goes.
-pub(crate) fn ended(places: &Places, limits: impl FnOnce() -> Limits) {
-    let Ok(Some(store)) = Store::existing(places) else { return };
+pub(crate) fn ended(dirs: &Dirs, limits: impl FnOnce() -> Limits) {
+    let Ok(Some(store)) = Store::existing(dirs) else { return };
     // What stays is tried again after the next session.
-    let _ = prune::prune(&store, limits(), &prune::needed(places), now_ms(), Run::Real);
+    let _ = prune::prune(&store, limits(), &prune::needed(dirs), now_ms(), Run::Real);
 }

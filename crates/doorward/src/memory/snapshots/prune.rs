@@ -8,7 +8,7 @@ use doorward_vocabulary::SessionId;
 
 use super::manifest::Manifest;
 use super::store::{Hold, Store};
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::grants::store::Desk;
 use crate::policy::snapshot_limits::Limits;
 
@@ -140,8 +140,8 @@ fn count(manifest: &Manifest, users: &mut HashMap<Hash, (u64, u64)>, mut change:
 }
 
 /// Sessions with a call that is waiting for an answer or approved.
-pub(crate) fn needed(places: &Places) -> BTreeSet<SessionId> {
-    match Desk::of(places) {
+pub(crate) fn needed(dirs: &Dirs) -> BTreeSet<SessionId> {
+    match Desk::of(dirs) {
         Ok(desk) => desk.open().into_iter().map(|pending| pending.session).collect(),
         Err(_) => BTreeSet::new(),
     }

@@ -12,7 +12,7 @@ use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
 use super::manifest::{After, Manifest};
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// How long to wait for a lock: no longer than a call may take.
 const TRIES: u32 = 2_000;
@@ -45,13 +45,13 @@ pub(crate) enum Hold {
 }
 
 /// The directory of a user's snapshots.
-pub(crate) fn root(places: &Places) -> PathBuf {
-    places.state().join("snapshots")
+pub(crate) fn root(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("snapshots")
 }
 
 /// Whether a snapshot may have been started for the decision; most calls have none, and nothing is opened for them.
-pub(crate) fn may_have(places: &Places, decision: &str) -> bool {
-    let made = root(places).join("made");
+pub(crate) fn may_have(dirs: &Dirs, decision: &str) -> bool {
+    let made = root(dirs).join("made");
     names_of(decision).next().is_some_and(|name| {
         ["snap", "pack"].iter().any(|end| made.join(format!("{name}.{end}")).symlink_metadata().is_ok())
     })
@@ -59,32 +59,32 @@ pub(crate) fn may_have(places: &Places, decision: &str) -> bool {
 
 impl Store {
     /// The store of a user, created if there is none.
-    pub(crate) fn of(places: &Places) -> Result<Store> {
-        let root = root(places);
+    pub(crate) fn of(dirs: &Dirs) -> Result<Store> {
+        let root = root(dirs);
         for directory in [root.clone(), root.join("objects"), root.join("made"), root.join("half")] {
             DirBuilder::new().recursive(true).mode(0o700).create(&directory).with_context(|| cannot(&directory))?;
         }
-        Store::at(root, places)
+        Store::at(root, dirs)
     }
 
     /// The store of a user, if there is one.
-    pub(crate) fn existing(places: &Places) -> Result<Option<Store>> {
-        let root = root(places);
+    pub(crate) fn existing(dirs: &Dirs) -> Result<Option<Store>> {
+        let root = root(dirs);
         match root.symlink_metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             // Its creation may have been interrupted.
-            Ok(_) | Err(_) => Store::of(places).map(Some),
+            Ok(_) | Err(_) => Store::of(dirs).map(Some),
         }
     }
 
-    fn at(root: PathBuf, places: &Places) -> Result<Store> {
+    fn at(root: PathBuf, dirs: &Dirs) -> Result<Store> {
         for directory in [&root, &root.join("objects"), &root.join("made"), &root.join("half")] {
             let found = directory.symlink_metadata().with_context(|| cannot(directory))?;
             if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o077 != 0 {
                 bail!("`{}` is not a directory that only you can access", directory.display());
             }
         }
-        let key = StateKey::load_or_create(&places.state().join("snapshots.key"))?;
+        let key = StateKey::load_or_create(&dirs.state().join("snapshots.key"))?;
         let sealed = SealedFiles::at(&root.join("made"), key);
         Ok(Store { root, sealed })
     }
@@ -269,8 +269,8 @@ impl Store {
 }
 
 /// Whether this many more bytes would fit, read-only: nothing is created or recomputed.
-pub(crate) fn would_fit(places: &Places, bytes: u64, limit: u64) -> Result<()> {
-    let kept = std::fs::read_to_string(root(places).join("weight")).ok();
+pub(crate) fn would_fit(dirs: &Dirs, bytes: u64, limit: u64) -> Result<()> {
+    let kept = std::fs::read_to_string(root(dirs).join("weight")).ok();
     let weight: u64 = kept.and_then(|text| text.trim().parse().ok()).unwrap_or_default();
     fits(weight, bytes, limit)
 }

@@ -86,7 +86,7 @@ fn read(path: &Path) -> Option<Rc<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::paths::Places;
+    use crate::machine::paths::Dirs;
     use crate::policy::load::Loaded;
 
     struct House {
@@ -114,7 +114,7 @@ mod tests {
         fn count(&self, name: &str) -> Option<u32> {
             use doorward_engine::Machine;
             let root = self.base.path().canonicalize().unwrap().to_str().unwrap().to_owned();
-            let world = DiskWorld::new(&Places::at(&root), &root, Some(root.clone()), &Loaded::default());
+            let world = DiskWorld::new(&Dirs::at(&root), &root, Some(root.clone()), &Loaded::default());
             world.dependents(&format!("{root}/{name}"))
         }
     }

@@ -13,7 +13,7 @@ use doorward_engine::{
 };
 
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::world::objects::Id;
 use crate::machine::world::repository::Repository;
 use crate::machine::world::{bounds, files, folding, mounts, session, temporary};
@@ -88,8 +88,8 @@ impl DiskWorld {
     }
 
     /// The machine around a call in `cwd`, which belongs to `project`.
-    pub(crate) fn new(places: &Places, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
-        let home = places.home().to_owned();
+    pub(crate) fn new(dirs: &Dirs, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
+        let home = dirs.home().to_owned();
         let (config, trust) = (&loaded.config, &loaded.trust);
         let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
         // Not the file's modification time: touching the file would renew its trust.
@@ -104,9 +104,9 @@ impl DiskWorld {
             directories: config.programs.directories.clone(),
             trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or(accepted),
             trust: trust.clone(),
-            inventory: Inventory::of(places),
+            inventory: Inventory::of(dirs),
             key: OnceCell::new(),
-            state: places.state(),
+            state: dirs.state(),
             repositories: RefCell::default(),
             tallies: RefCell::default(),
             programs: RefCell::default(),

@@ -224,7 +224,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let directory = base.path().to_str().unwrap();
         let own = tool(base.path(), "own");
-        let inventory = Inventory::of(&crate::machine::paths::Places::at(directory));
+        let inventory = Inventory::of(&crate::machine::paths::Dirs::at(directory));
         let mut known = Known {
             cwd: "/",
             project: Some(directory),
@@ -259,9 +259,9 @@ mod tests {
             tool(&home.join(directory), "tool")
         };
         let [own, chain, script, built] = ["bin", ".cargo/bin", "project/tools", "project/target/debug"].map(made);
-        let places = crate::machine::paths::Places::at(home.to_str().unwrap());
-        std::fs::create_dir_all(places.state()).unwrap();
-        let inventory = Inventory::of(&places);
+        let dirs = crate::machine::paths::Dirs::at(home.to_str().unwrap());
+        std::fs::create_dir_all(dirs.state()).unwrap();
+        let inventory = Inventory::of(&dirs);
         let binaries: BTreeMap<String, PinnedFile> =
             [&own, &chain, &script, &built].map(|path| (path.clone(), PinnedFile::of(Path::new(path)).unwrap())).into();
         let known = Known {
@@ -302,9 +302,9 @@ mod tests {
         let own = tool(project.path(), "cat");
         let directories = [home.path().to_str().unwrap().to_owned()];
         let project_path = project.path().to_str().unwrap();
-        let places = crate::machine::paths::Places::at(home.path().to_str().unwrap());
-        std::fs::create_dir_all(places.state()).unwrap();
-        let inventory = Inventory::of(&places);
+        let dirs = crate::machine::paths::Dirs::at(home.path().to_str().unwrap());
+        std::fs::create_dir_all(dirs.state()).unwrap();
+        let inventory = Inventory::of(&dirs);
         let mut known = Known {
             cwd: "/",
             project: Some(project_path),
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Changed(cargo.clone()));
         assert_eq!(inventory.make(&[cargo.clone().into()]), Ok(1));
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Trusted(cargo.clone()));
-        std::fs::remove_dir_all(places.state().join("programs")).unwrap();
+        std::fs::remove_dir_all(dirs.state().join("programs")).unwrap();
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Changed(cargo.clone()), "the list is lost");
         std::fs::set_permissions(&cargo, PermissionsExt::from_mode(0o777)).unwrap();
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Unlisted(cargo));

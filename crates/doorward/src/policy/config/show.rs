@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Config, Numbers, Rights};
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::world::project_root;
 use crate::policy::load::{self, Loaded};
 
@@ -45,10 +45,10 @@ pub(crate) fn run(arguments: &ConfigArguments) -> Result<ExitCode> {
         writeln!(out, "{}", serde_json::to_string_pretty(&Config::schema())?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let directory = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
     let project = directory.as_deref().and_then(project_root);
-    let loaded = load::load(&places, project.as_deref(), &arguments.agent);
+    let loaded = load::load(&dirs, project.as_deref(), &arguments.agent);
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&as_json(&loaded, &arguments.agent))?)?;
     } else {
@@ -211,12 +211,12 @@ mod tests {
     #[test]
     fn every_value_names_its_source() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        let file = places.config_file();
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        let file = dirs.config_file();
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, "strict = true\n[permissions]\ndeny = [\"bash(ls)\"]").unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        let entries = entries(&load::load(&places, None, "claude"), "claude");
+        let entries = entries(&load::load(&dirs, None, "claude"), "claude");
         let of = |key: &str| entries.iter().find(|entry| entry.key == key).map(|entry| entry.source.as_str());
         assert_eq!(of("strict"), Some("user"));
         assert_eq!(of("permissions.deny"), Some("user"));
@@ -227,12 +227,12 @@ mod tests {
     #[test]
     fn a_limit_that_nobody_may_raise_is_shown_with_the_one_that_counts() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        let file = places.config_file();
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        let file = dirs.config_file();
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, "[thresholds]\nread_bytes = 99999999\nbulk_files = 5\nread_burst = 1000").unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        let entries = entries(&load::load(&places, None, "claude"), "claude");
+        let entries = entries(&load::load(&dirs, None, "claude"), "claude");
         let of = |key: &str| -> Vec<String> {
             let found = entries.iter().filter(|entry| entry.key == key);
             found.map(|entry| format!("{} {} {}", entry.value, entry.source, entry.overruled)).collect()

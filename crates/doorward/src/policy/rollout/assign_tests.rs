@@ -4,7 +4,7 @@ use super::super::stage::{Share, Step, Track};
 use super::super::state::{Numbers, Trial};
 use super::super::trial::Stopping;
 use super::*;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 const SESSIONS: usize = 20_000;
 
@@ -24,10 +24,10 @@ fn at(stage: Stage, percent: u8) -> Track {
 /// A rollout with a salt of its own, as it is kept.
 fn rollout(change: impl FnOnce(&mut Rollout)) -> (tempfile::TempDir, Rollout) {
     let home = tempfile::tempdir().unwrap();
-    let places = Places::at(home.path().to_str().unwrap());
-    std::fs::create_dir_all(places.state()).unwrap();
-    Rollout::update(&places, change).unwrap();
-    let rollout = Rollout::load(&places).unwrap().unwrap();
+    let dirs = Dirs::at(home.path().to_str().unwrap());
+    std::fs::create_dir_all(dirs.state()).unwrap();
+    Rollout::update(&dirs, change).unwrap();
+    let rollout = Rollout::load(&dirs).unwrap().unwrap();
     (home, rollout)
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::stage::{Counting, Stage, Track};
 use super::trial::Stopping;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// All rollouts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -162,13 +162,13 @@ const OF: &str = "user";
 
 impl Rollout {
     /// The rollouts; `None` if there never were any. Untrustworthy state is an error that says what to do.
-    pub(crate) fn load(places: &Places) -> Result<Option<Rollout>, String> {
-        if !directory(places).exists() {
+    pub(crate) fn load(dirs: &Dirs) -> Result<Option<Rollout>, String> {
+        if !directory(dirs).exists() {
             return Ok(None);
         }
-        let broken = |why: &dyn std::fmt::Display| broken(places, &why.to_string());
-        let key = StateKey::load(&key_file(places)).map_err(|error| broken(&error))?;
-        match States::at(&directory(places), key).find(OF) {
+        let broken = |why: &dyn std::fmt::Display| broken(dirs, &why.to_string());
+        let key = StateKey::load(&key_file(dirs)).map_err(|error| broken(&error))?;
+        match States::at(&directory(dirs), key).find(OF) {
             Ok(Some(rollout)) => Ok(Some(rollout)),
             Ok(None) => Err(broken(&"its file is missing")),
             Err(error) => Err(broken(&error)),
@@ -176,9 +176,9 @@ impl Rollout {
     }
 
     /// Changes the rollouts, locked against other processes.
-    pub(crate) fn update<R>(places: &Places, change: impl FnOnce(&mut Rollout) -> R) -> Result<R, String> {
-        let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
-        let states = States::at(&directory(places), key);
+    pub(crate) fn update<R>(dirs: &Dirs, change: impl FnOnce(&mut Rollout) -> R) -> Result<R, String> {
+        let key = StateKey::load_or_create(&key_file(dirs)).map_err(|error| error.to_string())?;
+        let states = States::at(&directory(dirs), key);
         let salted = |rollout: &mut Rollout| {
             if rollout.salt.is_empty() {
                 rollout.salt =
@@ -186,16 +186,16 @@ impl Rollout {
             }
             change(rollout)
         };
-        states.update(OF, salted).map_err(|error| broken(places, &error.to_string()))
+        states.update(OF, salted).map_err(|error| broken(dirs, &error.to_string()))
     }
 
     /// Discards untrustworthy state, so that the user can start over.
-    pub(crate) fn forget(places: &Places) -> std::io::Result<()> {
+    pub(crate) fn forget(dirs: &Dirs) -> std::io::Result<()> {
         let gone = |removed: std::io::Result<()>| match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => Ok(()),
         };
-        gone(std::fs::remove_dir_all(directory(places))).and_then(|()| gone(std::fs::remove_file(key_file(places))))
+        gone(std::fs::remove_dir_all(directory(dirs))).and_then(|()| gone(std::fs::remove_file(key_file(dirs))))
     }
 
     pub(crate) fn track(&self, subject: &Subject) -> Option<&Track> {
@@ -260,17 +260,17 @@ impl Placed {
     }
 }
 
-fn directory(places: &Places) -> PathBuf {
-    places.state().join("rollout")
+fn directory(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("rollout")
 }
 
-fn key_file(places: &Places) -> PathBuf {
-    places.state().join("rollout.key")
+fn key_file(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("rollout.key")
 }
 
-fn broken(places: &Places, why: &str) -> String {
+fn broken(dirs: &Dirs, why: &str) -> String {
     format!(
         "`{}` can't be trusted: {why}; check `doorward audit list --kind policy` and start over with `doorward rollout start`",
-        directory(places).display()
+        directory(dirs).display()
     )
 }

@@ -9,7 +9,7 @@ use doorward_ledger::{State, StateKey, States};
 use serde::{Deserialize, Serialize};
 
 use super::pin::{PinnedFile, Sameness};
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// Directories below the home where toolchains put their programs.
 pub(crate) const TOOL_CHAINS: &[&str] = &[
@@ -66,8 +66,8 @@ pub(crate) struct Inventory {
 }
 
 impl Inventory {
-    pub(crate) fn of(places: &Places) -> Inventory {
-        Inventory { directory: places.state().join("programs"), key: places.state().join("programs.key") }
+    pub(crate) fn of(dirs: &Dirs) -> Inventory {
+        Inventory { directory: dirs.state().join("programs"), key: dirs.state().join("programs.key") }
     }
 
     /// The programs were listed; from then on doorward asks about unlisted ones.
@@ -134,22 +134,22 @@ fn listed(path: &Path) -> Option<(String, Listed)> {
 
 /// The programs of the user's toolchains: in the given directories, and where toolchains are known to put them.
 pub(crate) fn programs(home: &str, directories: &[String]) -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = directories.iter().map(PathBuf::from).collect();
+    let mut dirs: Vec<PathBuf> = directories.iter().map(PathBuf::from).collect();
     let mut budget = DIRECTORIES;
     for chain in TOOL_CHAINS {
-        below(&Path::new(home).join(chain), LEVELS, &mut budget, &mut places);
+        below(&Path::new(home).join(chain), LEVELS, &mut budget, &mut dirs);
     }
-    places.sort();
-    places.dedup();
-    let mut found: Vec<PathBuf> = places.iter().flat_map(|place| executables(place)).collect();
+    dirs.sort();
+    dirs.dedup();
+    let mut found: Vec<PathBuf> = dirs.iter().flat_map(|place| executables(place)).collect();
     found.truncate(PROGRAMS);
     found
 }
 
 /// Directories for programs at and below a directory, without following links.
-fn below(directory: &Path, levels: usize, budget: &mut usize, places: &mut Vec<PathBuf>) {
+fn below(directory: &Path, levels: usize, budget: &mut usize, dirs: &mut Vec<PathBuf>) {
     if directory.file_name().is_some_and(|name| PLACES.iter().any(|place| name == *place)) {
-        places.push(directory.to_owned());
+        dirs.push(directory.to_owned());
     }
     if levels == 0 {
         return;
@@ -160,7 +160,7 @@ fn below(directory: &Path, levels: usize, budget: &mut usize, places: &mut Vec<P
         }
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             *budget -= 1;
-            below(&entry.path(), levels - 1, budget, places);
+            below(&entry.path(), levels - 1, budget, dirs);
         }
     }
 }
@@ -192,7 +192,7 @@ mod tests {
     fn a_listed_program_is_known_until_its_bytes_or_its_link_change() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
-        let inventory = Inventory::of(&Places::at(home.to_str().unwrap()));
+        let inventory = Inventory::of(&Dirs::at(home.to_str().unwrap()));
         std::fs::create_dir_all(home.join(".local/state/doorward")).unwrap();
         let (cargo, node) = (home.join(".cargo/bin/cargo"), home.join(".nvm/versions/node/v22/bin/node"));
         tool(&cargo, "one");
@@ -225,7 +225,7 @@ mod tests {
     fn a_forged_entry_lists_nothing() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
-        let inventory = Inventory::of(&Places::at(home.to_str().unwrap()));
+        let inventory = Inventory::of(&Dirs::at(home.to_str().unwrap()));
         std::fs::create_dir_all(home.join(".local/state/doorward")).unwrap();
         let tools = [home.join("bin/aaaa"), home.join("bin/bbbb")];
         tools.iter().for_each(|path| tool(path, "same"));

@@ -96,9 +96,9 @@ fn a_grant_of_a_person_copies_first_and_says_so() {
     let command = "rm -rf notes && git push origin main";
     let (word, why) = room.bash("t1", command);
     assert!(word != "allow" && why.contains("cannot be brought back"), "{why}");
-    let desk = Desk::of(&room.places()).unwrap();
+    let desk = Desk::of(&room.dirs()).unwrap();
     let pending = desk.open().pop().unwrap();
-    let mut ledger = crate::machine::record::Ledger::of(&room.places());
+    let mut ledger = crate::machine::record::Ledger::of(&room.dirs());
     say_yes(&desk, &mut ledger, &pending.id, Yes::Key, None).unwrap();
     let (word, why) = room.bash("t2", command);
     assert!(word == "allow" && why.contains("2 files were copied first"), "{word}: {why}");

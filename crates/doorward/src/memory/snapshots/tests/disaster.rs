@@ -107,13 +107,13 @@ fn taken_after(change: &dyn Fn(&Room)) -> anyhow::Result<Manifest> {
     let room = Room::new();
     room.put("notes/a.txt", "one\n");
     room.put("notes/deep/b.txt", "two\n");
-    let places = room.places();
+    let dirs = room.dirs();
     let project = room.project().to_str().map(str::to_owned);
-    let loaded = crate::policy::load::load(&places, project.as_deref(), "claude");
-    let world = DiskWorld::new(&places, project.as_deref().unwrap(), project.clone(), &loaded);
+    let loaded = crate::policy::load::load(&dirs, project.as_deref(), "claude");
+    let world = DiskWorld::new(&dirs, project.as_deref().unwrap(), project.clone(), &loaded);
     let call = ToolCall::bash("rm -rf notes", project.as_deref().unwrap());
-    let store = Store::of(&places).unwrap();
-    let root = super::super::store::root(&places);
+    let store = Store::of(&dirs).unwrap();
+    let root = super::super::store::root(&dirs);
     let limits = Snapshots::default().limits();
     let plan = Plan::of(&lost(&observe(&call, &world)), Ground { store: &root, world: &world, limits }).unwrap();
     change(&room);
