@@ -233,7 +233,7 @@ pub fn command_line() -> ExitCode {
     };
     if let (false, Ok(dirs)) = (is_notifier, paths::Dirs::find()) {
         // What the command recorded may have raised an alert.
-        drop(notifier::look(&dirs));
+        drop(notifier::start_if_due(&dirs));
     }
     code
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::digest::{self, Digest};
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::memory::session::TRIAL;
 
 /// Maximum number of files and hosts shown; JSON has all of them.
@@ -29,13 +29,13 @@ pub(crate) struct DigestArguments {
 }
 
 pub(crate) fn run(arguments: &DigestArguments) -> Result<ExitCode> {
-    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
-    let index = room.index()?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
+    let index = view.index()?;
     let session = match &arguments.session {
         Some(session) => session.clone(),
         None => last_session(&index)?,
     };
-    let digest = digest::of(&room, &index, &session)?;
+    let digest = digest::of(&view, &index, &session)?;
     if digest.calls == 0 {
         bail!("no session `{session}` on record; `doorward audit list` shows the recorded ones");
     }

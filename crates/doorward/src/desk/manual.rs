@@ -27,11 +27,11 @@ const NAME: usize = 14;
 
 /// The command line whose help lists the commands in groups.
 pub(crate) fn grouped(command: Command) -> Command {
-    let list = listed(&command);
+    let list = list_options(&command);
     command.help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{list}\nOptions:\n{{options}}"))
 }
 
-fn listed(command: &Command) -> String {
+fn list_options(command: &Command) -> String {
     let width = crate::desk::screen::width().min(WIDTH);
     let mut text = String::new();
     let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));

@@ -74,26 +74,26 @@ pub(crate) fn no_agent() -> Result<()> {
 
 /// Asks at the terminal itself, whatever standard input is.
 pub(crate) fn agrees(question: &str) -> Result<bool> {
-    let line = asked(&format!("{question} [y/N]: "))?.unwrap_or_default();
+    let line = ask(&format!("{question} [y/N]: "))?.unwrap_or_default();
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
 /// The same with yes as the default: Enter means yes, but a closed terminal does not.
 pub(crate) fn agrees_unless_no(question: &str) -> Result<bool> {
-    let line = asked(&format!("{question} [Y/n]: "))?;
+    let line = ask(&format!("{question} [Y/n]: "))?;
     Ok(line.is_some_and(|line| matches!(line.trim(), "" | "y" | "Y" | "yes")))
 }
 
 /// What the person types at the terminal itself, whatever standard input is.
 pub(crate) fn types(question: &str) -> Result<String> {
-    asked(&format!("{question}: ")).map(Option::unwrap_or_default)
+    ask(&format!("{question}: ")).map(Option::unwrap_or_default)
 }
 
 /// Asks one question and returns the line typed in reply; `None` if the terminal was closed.
 ///
 /// INVARIANT: every consent goes through here, so nothing typed or pasted before the question appears can answer it:
 /// `doorward approve ID` followed by a `y` is easily pasted in one go from an agent's message.
-pub(crate) fn asked(question: &str) -> Result<Option<String>> {
+pub(crate) fn ask(question: &str) -> Result<Option<String>> {
     let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").context("can't open the terminal")?;
     forget_typed(&terminal);
     write!(terminal, "{}", crate::machine::visible(question))?;

@@ -62,12 +62,12 @@ fn speak() {
 
 /// How long the user may take to answer if the agent waits for `patience`: the rest is for everything else.
 pub(super) fn room_in(patience: Duration) -> Duration {
-    patience.saturating_sub(Duration::from_secs(u64::from(SECONDS + MARGIN))).saturating_sub(passed())
+    patience.saturating_sub(Duration::from_secs(u64::from(SECONDS + MARGIN))).saturating_sub(elapsed())
 }
 
 /// How long a reviewer may take: what is left of our own time, or more if the agent is known to wait longer.
 pub(super) fn room_for_review(patience: Option<Duration>) -> Duration {
-    let own = Duration::from_secs(u64::from(SECONDS.saturating_sub(MARGIN))).saturating_sub(passed());
+    let own = Duration::from_secs(u64::from(SECONDS.saturating_sub(MARGIN))).saturating_sub(elapsed());
     own.max(patience.map_or(Duration::ZERO, room_in))
 }
 
@@ -83,13 +83,13 @@ pub(super) fn prolong(time: Duration) {
 fn end_in(seconds: u32) {
     let time = Duration::from_secs(u64::from(seconds));
     // Just before the alarm, which ends the process without a message.
-    let last_word = passed() + time.saturating_sub((time / 10).min(Duration::from_secs(1)));
+    let last_word = elapsed() + time.saturating_sub((time / 10).min(Duration::from_secs(1)));
     LAST_WORD_MS.store(u64::try_from(last_word.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
     nix::unistd::alarm::set(seconds);
     end_for_good(seconds.saturating_add(1));
 }
 
-fn passed() -> Duration {
+fn elapsed() -> Duration {
     START.get().map(Instant::elapsed).unwrap_or_default()
 }
 
@@ -125,7 +125,7 @@ fn end_for_good(_seconds: u32) {}
 
 fn refuse_in_the_end() {
     loop {
-        let left = Duration::from_millis(LAST_WORD_MS.load(Ordering::Relaxed)).saturating_sub(passed());
+        let left = Duration::from_millis(LAST_WORD_MS.load(Ordering::Relaxed)).saturating_sub(elapsed());
         if left.is_zero() {
             let why = if IS_HELD_UP.load(Ordering::Relaxed) { HELD_UP } else { TOO_LONG };
             let _ = std::io::stderr().write_all(why.as_bytes());

@@ -2,7 +2,7 @@
 
 pub(crate) mod agents;
 mod attended;
-pub(crate) mod beside;
+pub(crate) mod concurrent;
 mod deadline;
 mod delivery;
 pub(crate) mod entry;
@@ -27,10 +27,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
-use crate::hook::agents::{Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
+use crate::hook::agents::{
+    AgentQuestion, CallReport, CallResult, Event, GUIDANCE, Lifecycle, Reply, SessionEvent, SessionSwitch, UserMessage,
+};
 use crate::hook::pipeline::Request;
 use crate::machine::agent::Agent;
-use crate::machine::file_digests::Seen;
+use crate::machine::file_digests::FileDigests;
 use crate::machine::key;
 use crate::machine::paths::Dirs;
 use crate::machine::record::{Ledger, Recorder};
@@ -40,8 +42,8 @@ use crate::memory::digest;
 use crate::memory::evaluation;
 use crate::memory::grants;
 use crate::memory::grants::drift::changed_since;
-use crate::memory::grants::store::Desk;
-use crate::memory::ledger_view::Room;
+use crate::memory::grants::store::GrantStore;
+use crate::memory::ledger_view::LedgerView;
 use crate::memory::session::Session;
 use crate::memory::snapshots;
 use crate::policy::from_history;
@@ -69,7 +71,7 @@ impl Surroundings {
 /// Answers the event on standard input.
 pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let agent = arguments.next();
-    let known = agent.as_ref().and_then(|name| name.to_str()).and_then(Agent::named);
+    let known = agent.as_ref().and_then(|name| name.to_str()).and_then(Agent::parse);
     deadline::start(known.is_some_and(Agent::wants_words));
     evaluation::silence_panics();
     let patience = patience(arguments);
@@ -81,7 +83,7 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     };
     let code = delivery::send(&reply, known);
     // The answer is out. Whatever becomes of this, it must not change the exit code, which is part of the answer.
-    let _ = catch_unwind(AssertUnwindSafe(|| Dirs::find().map(|dirs| notifier::look(&dirs))));
+    let _ = catch_unwind(AssertUnwindSafe(|| Dirs::find().map(|dirs| notifier::start_if_due(&dirs))));
     code
 }
 
@@ -117,20 +119,20 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
         crate::machine::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
     let event = surroundings.agent.translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
     drop(payload);
-    let mut ledger = Ledger::of(&surroundings.dirs);
+    let mut ledger = Ledger::open(&surroundings.dirs);
     let told = match event {
         Event::Proposed(mut proposed) => {
-            if let (false, Some(likeness)) = (surroundings.agent.names_calls(), &proposed.id) {
-                let session = Session::of(&surroundings.dirs, &proposed.call.session);
-                proposed.id = Some(session.name(likeness));
+            if let (false, Some(fingerprint)) = (surroundings.agent.names_calls(), &proposed.id) {
+                let session = Session::open(&surroundings.dirs, &proposed.call.session);
+                proposed.id = Some(session.give_name(fingerprint));
             }
             return pipeline::run(Request::new(*proposed, surroundings, patience), &mut ledger);
         }
-        Event::Outcome(outcome) => match named(outcome, surroundings) {
-            Some(outcome) => became(outcome, surroundings, &mut ledger),
+        Event::Outcome(outcome) => match with_id(outcome, surroundings) {
+            Some(outcome) => note_outcome(outcome, surroundings, &mut ledger),
             None => Ok(Reply::default()),
         },
-        Event::Said(said) => heard(&said, surroundings, &mut ledger),
+        Event::Said(said) => note_message(&said, surroundings, &mut ledger),
         Event::Session(event) => went_on(event, surroundings, &mut ledger),
         // Whoever switched it waits for the record; a failure must not look like success.
         Event::Switched(event) => return switched(event, &mut ledger),
@@ -141,13 +143,13 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
 }
 
 /// Keeps a person's words for the calls that follow, and the limits they state for the whole session.
-fn heard(said: &Said, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+fn note_message(said: &UserMessage, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
     let Surroundings { agent, dirs, .. } = surroundings;
     let key = key::redaction(&dirs.state());
-    let session = Session::of(dirs, &said.session);
-    session.withdraw(None);
+    let session = Session::open(dirs, &said.session);
+    session.withdraw_call(None);
     let limits = user_message::limits(said, &key);
-    let bound = if limits.is_empty() { Ok(()) } else { session.bind(&limits) };
+    let bound = if limits.is_empty() { Ok(()) } else { session.keep_boundaries(&limits) };
     user_message::keep(&session, said, &key)?;
     for limit in limits {
         let _receipt = ledger.append(entry::boundary(agent.name(), &said.session, limit)?)?;
@@ -156,51 +158,51 @@ fn heard(said: &Said, surroundings: &Surroundings, ledger: &mut dyn Recorder) ->
 }
 
 /// The outcome with the name that the call has on record; `None` if no call like it was judged.
-fn named(outcome: Outcome, surroundings: &Surroundings) -> Option<Outcome> {
+fn with_id(outcome: CallReport, surroundings: &Surroundings) -> Option<CallReport> {
     if surroundings.agent.names_calls() {
         return Some(outcome);
     }
-    let id = Session::of(&surroundings.dirs, &outcome.session).named(&outcome.id)?;
-    Some(Outcome { id, ..outcome })
+    let id = Session::open(&surroundings.dirs, &outcome.session).take_name(&outcome.id)?;
+    Some(CallReport { id, ..outcome })
 }
 
 /// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
-fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
-    let session = Session::of(&surroundings.dirs, &outcome.session);
+fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let session = Session::open(&surroundings.dirs, &outcome.session);
     let has_run = match outcome.result {
-        Ended::Ran | Ended::Failed => true,
-        Ended::Declined | Ended::Refused => false,
+        CallResult::Ran | CallResult::Failed => true,
+        CallResult::Declined | CallResult::Refused => false,
     };
     if !has_run {
         // What never started does not go on in the background either.
-        session.withdraw(Some(&outcome.id));
+        session.withdraw_call(Some(&outcome.id));
     }
-    let changed = session.ended(&outcome.id);
+    let changed = session.end_call(&outcome.id);
     if has_run {
         snapshots::ran(&surroundings.dirs, &outcome.id);
         // Without the note the file counts as somebody else's once git has brought it back.
         let _ = session.keep_edits(&surroundings.dirs, &changed);
     }
-    if outcome.result == Ended::Refused {
-        session.answered(&outcome.id);
-        if let Ok(desk) = Desk::of(&surroundings.dirs) {
-            desk.answered(&outcome.id);
+    if outcome.result == CallResult::Refused {
+        session.close_question(&outcome.id);
+        if let Ok(store) = GrantStore::open_at(&surroundings.dirs) {
+            store.mark_answered(&outcome.id);
         }
     }
-    if has_run && session.ran(&outcome.id) {
+    if has_run && session.note_ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
         alerts::raise(session.take_alerts(), ledger);
-        if let Ok(desk) = Desk::of(&surroundings.dirs) {
+        if let Ok(store) = GrantStore::open_at(&surroundings.dirs) {
             // The agent asked natively, so nothing could hold the yes to what was shown; what was exchanged is flagged.
-            if let Some(path) = changed_since(&desk, &outcome.id).first() {
+            if let Some(path) = changed_since(&store, &outcome.id).first() {
                 let _receipt = ledger.append(entry::exchanged(&outcome, path)?)?;
             }
-            desk.answered(&outcome.id);
+            store.mark_answered(&outcome.id);
         }
         // Only a person's yes can be one too many; what fails here is found again by the next one.
         let _ = rollback::watch(&surroundings.dirs);
     }
-    let after = if has_run { session.seen(&changed) } else { Seen::new() };
+    let after = if has_run { session.digests(&changed) } else { FileDigests::new() };
     ledger.append(entry::outcome(outcome, after)?).map(|_receipt| Reply::default())
 }
 
@@ -210,55 +212,55 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
     let Surroundings { agent, dirs, .. } = surroundings;
     let (step, cwd) = (event.step.clone(), event.cwd.clone().unwrap_or_default());
     let session = event.session.clone();
-    if step == Step::Ended {
-        notifier::ended();
+    if step == Lifecycle::Ended {
+        notifier::note_session_end();
     }
-    if step == Step::Began {
-        Session::of(dirs, &event.session).begin()?;
+    if step == Lifecycle::Began {
+        Session::open(dirs, &event.session).begin()?;
     }
     let _receipt = ledger.append(entry::session(agent.name(), event)?)?;
-    if matches!(step, Step::Began | Step::Ended) {
+    if matches!(step, Lifecycle::Began | Lifecycle::Ended) {
         grants::sweep(dirs);
         // What has lapsed counts no longer in any case; the record says so with the next session at the latest.
         let _ = from_history::sweep(dirs, ledger);
     }
     match step {
-        Step::Began => {
+        Lifecycle::Began => {
             let mut loaded = load::load(dirs, project_root(&cwd).as_deref(), agent.name());
-            let session = Session::of(dirs, &session);
+            let session = Session::open(dirs, &session);
             loaded.assign(agent.name(), (session.id(), session.began_ms()));
             Ok(match loaded.mode(agent.name()) {
                 Mode::Auto | Mode::ConfirmAll => agent.context(GUIDANCE),
                 Mode::Shadow | Mode::Off => Reply::default(),
             })
         }
-        Step::Ended => {
+        Lifecycle::Ended => {
             // Where the agent asks by itself, a call that never ran was refused by whoever it asked, or by itself.
-            let asked = agent.can_ask(Asked::Call).then(|| Session::of(dirs, &session).unanswered());
+            let asked = agent.can_ask(AgentQuestion::Call).then(|| Session::open(dirs, &session).close_questions());
             for id in asked.into_iter().flatten() {
                 let _receipt = ledger.append(entry::never_ran(id)?)?;
             }
-            if let Ok(desk) = Desk::of(dirs) {
-                desk.left(&session);
+            if let Ok(store) = GrantStore::open_at(dirs) {
+                store.close_session(&session);
             }
-            snapshots::ended(dirs, || load::load(dirs, None, agent.name()).config.snapshots.limits());
+            snapshots::prune_after_call(dirs, || load::load(dirs, None, agent.name()).config.snapshots.limits());
             ledger.sign(dirs)?;
             // What fails here is found again with the next session, or by whoever asks.
             let _ = rollback::watch(dirs);
             Ok(farewell(surroundings, &session).unwrap_or_default())
         }
-        Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),
+        Lifecycle::Compacted | Lifecycle::SubagentBegan(_) | Lifecycle::SubagentEnded(_) => Ok(Reply::default()),
     }
 }
 
 /// What the session did, for the person; nothing depends on it.
 fn farewell(surroundings: &Surroundings, session: &str) -> Option<Reply> {
-    let room = Room::open(surroundings.dirs.clone()).ok()?;
-    let digest = digest::of(&room, &room.index().ok()?, session).ok()?;
+    let view = LedgerView::open(surroundings.dirs.clone()).ok()?;
+    let digest = digest::of(&view, &view.index().ok()?, session).ok()?;
     (digest.calls > 0).then(|| surroundings.agent.farewell(&digest.line()))
 }
 
-fn switched(event: Switched, ledger: &mut dyn Recorder) -> Result<Reply> {
+fn switched(event: SessionSwitch, ledger: &mut dyn Recorder) -> Result<Reply> {
     ledger.append(entry::switched(event)?).map(|_receipt| Reply::default())
 }
 

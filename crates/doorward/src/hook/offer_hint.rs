@@ -46,7 +46,7 @@ pub(crate) fn hint(dirs: &Dirs, loaded: &Loaded, decided: &Decided, project: Opt
     // Counts are per day: what came before the user's last answer does not count again.
     let since = history.last_ms(&id).map(|last| (now_ms / DAY_MS).saturating_sub(last / DAY_MS));
     let days = since.unwrap_or(DAYS + 1).checked_sub(1)?.min(DAYS);
-    let session = Session::of(dirs, "");
+    let session = Session::open(dirs, "");
     if session.overrides(&facts.pattern, days) < OVERRIDES as u64 {
         return None;
     }

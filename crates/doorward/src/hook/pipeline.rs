@@ -7,12 +7,12 @@ use anyhow::Result;
 use doorward_engine::{Configured, Mode, Policy, ToolCall};
 
 use super::recorded::Recorded;
-use super::waiting::{self, Answer};
-use super::{Surroundings, beside, deadline};
-use crate::hook::agents::shells::Here;
-use crate::hook::agents::{Decision, Proposed, Reply};
-use crate::hook::grant_check::{Found, GrantCheck};
-use crate::hook::reviewer::{self, Scene};
+use super::waiting::{self, WaitResult};
+use super::{Surroundings, concurrent, deadline};
+use crate::hook::agents::shells::ThisMachine;
+use crate::hook::agents::{Decision, ProposedCall, Reply};
+use crate::hook::grant_check::{GrantCheck, GrantResult};
+use crate::hook::reviewer::{self, ReviewContext};
 use crate::hook::user_message;
 use crate::machine::paths::Dirs;
 use crate::machine::private_state;
@@ -21,7 +21,7 @@ use crate::machine::world::project_root;
 use crate::memory::call_ids;
 use crate::memory::evaluation::{self, Evaluation, RecordedReview};
 use crate::memory::session::Session;
-use crate::memory::snapshots::{Keeper, Kept, Loss, Note};
+use crate::memory::snapshots::{Keeper, KeptCopy, Loss, UndoNote};
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::approved_config;
 use crate::policy::load::{self, Loaded};
@@ -29,7 +29,7 @@ use crate::policy::session_policy;
 
 /// A call that an agent proposes, with the name it has on record and how long its agent waits for the answer.
 pub(crate) struct Request<'a> {
-    pub proposed: Proposed,
+    pub proposed: ProposedCall,
     pub id: String,
     pub surroundings: &'a Surroundings,
     pub patience: Option<Duration>,
@@ -60,7 +60,7 @@ struct Evaluated<'r> {
 struct Undoable<'r> {
     situation: Situation<'r>,
     evaluation: Evaluation,
-    kept: Kept,
+    kept: KeptCopy,
 }
 
 /// A person's grant or a reviewer has been asked about what stays open.
@@ -68,8 +68,8 @@ struct Undoable<'r> {
 pub(crate) struct Cleared<'r> {
     pub situation: Situation<'r>,
     pub evaluation: Evaluation,
-    pub kept: Kept,
-    pub grant: Found,
+    pub kept: KeptCopy,
+    pub grant: GrantResult,
     pub review: Option<RecordedReview>,
 }
 
@@ -87,17 +87,17 @@ pub(super) fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result
     let mut outcome = decide(&mut request, ledger)?;
     if !outcome.wait.is_zero() {
         let answer = waiting::wait(&request.surroundings.dirs, &request.id, outcome.wait);
-        let session = Session::of(&request.surroundings.dirs, &request.proposed.call.session);
+        let session = Session::open(&request.surroundings.dirs, &request.proposed.call.session);
         match answer {
-            Answer::Yes => {
-                session.answered(&request.id);
+            WaitResult::Yes => {
+                session.close_question(&request.id);
                 outcome = decide(&mut request, ledger)?;
             }
-            Answer::No => {
-                session.withdraw(Some(&request.id));
+            WaitResult::No => {
+                session.withdraw_call(Some(&request.id));
                 outcome.decision = Decision::refused_by_person();
             }
-            Answer::Nothing => session.withdraw(Some(&request.id)),
+            WaitResult::Nothing => session.withdraw_call(Some(&request.id)),
         }
     }
     let mut reply = request.surroundings.agent.reply(&request.proposed, &outcome.decision);
@@ -118,7 +118,11 @@ fn decide(request: &mut Request<'_>, ledger: &mut dyn Recorder) -> Result<Outcom
 }
 
 impl<'a> Request<'a> {
-    pub(crate) fn new(proposed: Proposed, surroundings: &'a Surroundings, patience: Option<Duration>) -> Request<'a> {
+    pub(crate) fn new(
+        proposed: ProposedCall,
+        surroundings: &'a Surroundings,
+        patience: Option<Duration>,
+    ) -> Request<'a> {
         let id = proposed.id.clone().unwrap_or_else(call_ids::own_name);
         Request { proposed, id, surroundings, patience }
     }
@@ -142,7 +146,7 @@ impl<'r> Situation<'r> {
             loaded.distrust(problem);
         }
         session_policy::hold(dirs, &call.session, &mut loaded);
-        let session = Rc::new(Session::of(dirs, &call.session));
+        let session = Rc::new(Session::open(dirs, &call.session));
         loaded.assign(agent.name(), (session.id(), session.began_ms()));
         let mode = loaded.mode(agent.name());
         if mode == Mode::Off {
@@ -153,13 +157,13 @@ impl<'r> Situation<'r> {
         request.proposed.call.user_message = user_message::words(&session, &request.proposed, &dirs.state());
         let world = DiskWorld::new(dirs, &request.proposed.call.cwd, project.clone(), &loaded)
             .with_programs(loaded.own.programs)
-            .with_shell(agent.shell(&Here))
+            .with_shell(agent.shell(&ThisMachine))
             .in_session(Rc::clone(&session));
         Ok(Some(Situation { request, project, loaded, session, mode, policy, world, trouble }))
     }
 
     fn evaluate(self) -> Evaluated<'r> {
-        let evaluation = evaluation::consider(self.call(), &self.world, &self.policy);
+        let evaluation = evaluation::evaluate(self.call(), &self.world, &self.policy);
         Evaluated { situation: self, evaluation }
     }
 
@@ -198,23 +202,27 @@ impl<'r> Situation<'r> {
     }
 
     /// What other calls of the session speak against it. Without a doubt, the call counts as begun.
-    fn doubt(&self, evaluation: &Evaluation) -> Option<beside::Doubt> {
+    fn doubt(&self, evaluation: &Evaluation) -> Option<concurrent::ConcurrencyDoubt> {
         let (call, session) = (self.call(), &self.session);
-        beside::left(evaluation, &self.policy, (call, &self.world), &session.left()).or_else(|| {
-            let is_apart = beside::is_background(call);
-            let crosses = |course: crate::memory::in_flight::Course| session.crosses(course.started_apart(is_apart));
-            beside::others(evaluation, (&self.request.id, self.world.project()), crosses)
-        })
+        concurrent::with_background(evaluation, &self.policy, (call, &self.world), &session.background_runs()).or_else(
+            || {
+                let is_apart = concurrent::is_background(call);
+                let crosses = |footprint: crate::memory::in_flight::Footprint| {
+                    session.start_call(footprint.started_apart(is_apart))
+                };
+                concurrent::with_others(evaluation, (&self.request.id, self.world.project()), crosses)
+            },
+        )
     }
 
     /// What a reviewer needs to know. Whatever time it may take is allowed for.
-    fn scene(&self) -> Scene<'_> {
+    fn scene(&self) -> ReviewContext<'_> {
         let patience = self.request.patience;
         let room = deadline::room_for_review(patience).min(reviewer::LONGEST_TIME);
         if room > deadline::room_for_review(None) {
             deadline::prolong(room);
         }
-        Scene {
+        ReviewContext {
             dirs: self.dirs(),
             reviewer: &self.loaded.config.reviewer,
             proposed: &self.request.proposed,
@@ -229,13 +237,13 @@ impl<'r> Evaluated<'r> {
     fn make_undoable(self) -> Undoable<'r> {
         let Evaluated { situation, evaluation } = self;
         if situation.mode != Mode::Auto {
-            return Undoable { situation, evaluation, kept: Kept::nothing() };
+            return Undoable { situation, evaluation, kept: KeptCopy::nothing() };
         }
         if evaluation.is_approved() {
             return match situation.doubt(&evaluation) {
                 Some(doubt) => {
                     let evaluation = doubt.about(evaluation, &situation.policy);
-                    Undoable { situation, evaluation, kept: Kept::nothing() }
+                    Undoable { situation, evaluation, kept: KeptCopy::nothing() }
                 }
                 None => {
                     let kept = situation.keeper().keep_edits(&evaluation);
@@ -244,8 +252,8 @@ impl<'r> Evaluated<'r> {
             };
         }
         match Loss::of(&evaluation, &situation.policy) {
-            Loss::None => Undoable { situation, evaluation, kept: Kept::nothing() },
-            Loss::AskedAnyway => Undoable { situation, evaluation, kept: Kept::only(Note::Loses) },
+            Loss::None => Undoable { situation, evaluation, kept: KeptCopy::nothing() },
+            Loss::AskedAnyway => Undoable { situation, evaluation, kept: KeptCopy::only(UndoNote::Loses) },
             Loss::Coverable(copied) => cover(situation, evaluation, *copied),
         }
     }
@@ -255,15 +263,15 @@ impl<'r> Evaluated<'r> {
 fn cover(situation: Situation<'_>, evaluation: Evaluation, copied: Evaluation) -> Undoable<'_> {
     if let Some(doubt) = situation.doubt(&copied) {
         let evaluation = doubt.about(evaluation, &situation.policy);
-        return Undoable { situation, evaluation, kept: Kept::only(Note::Loses) };
+        return Undoable { situation, evaluation, kept: KeptCopy::only(UndoNote::Loses) };
     }
     match situation.keeper().keep_lost(&evaluation) {
         Ok(kept) => Undoable { situation, evaluation: copied, kept },
         Err(why) => {
             // It does not begin after all.
-            situation.session.withdraw(Some(&situation.request.id));
-            let note = Note::Says(format!("it could not be made undoable: {why:#}"));
-            Undoable { situation, evaluation, kept: Kept::only(note) }
+            situation.session.withdraw_call(Some(&situation.request.id));
+            let note = UndoNote::Says(format!("it could not be made undoable: {why:#}"));
+            Undoable { situation, evaluation, kept: KeptCopy::only(note) }
         }
     }
 }

@@ -9,17 +9,17 @@ use doorward_ledger::{AlertKind, Receipt};
 use super::pipeline::{Cleared, Outcome, Situation};
 use super::settle::{self, Settled, Terms};
 use super::waiting::{self, Asking};
-use super::{beside, entry};
-use crate::hook::agents::{Approval, Asked, Decision};
-use crate::hook::grant_check::{Found, is_soft};
+use super::{concurrent, entry};
+use crate::hook::agents::{AgentQuestion, Approval, Decision};
+use crate::hook::grant_check::{GrantResult, is_soft};
 use crate::hook::rollback;
 use crate::machine::file_digests;
 use crate::machine::presence;
 use crate::machine::record::Recorder;
 use crate::memory::alerts;
 use crate::memory::evaluation::{self, Decided, Evaluation};
-use crate::memory::in_flight::Course;
-use crate::memory::snapshots::Note;
+use crate::memory::in_flight::Footprint;
+use crate::memory::snapshots::UndoNote;
 use crate::policy::client_rules;
 use crate::policy::config::Questions;
 
@@ -40,8 +40,8 @@ pub(crate) struct Recorded<'r> {
     decided: Decided,
     receipt: Receipt,
     settled: Settled,
-    grant: Found,
-    note: Note,
+    grant: GrantResult,
+    note: UndoNote,
     asking: Asking,
 }
 
@@ -90,7 +90,7 @@ impl<'r> Recorded<'r> {
         };
         let draft = situation.grants().answer(settled, &grant, &decided, (&situation.request.id, note));
         let decision = match draft {
-            Draft::Allow(reason) => Decision::Allow(Approval::on(receipt, reason)),
+            Draft::Allow(reason) => Decision::Allow(Approval::recorded(receipt, reason)),
             Draft::Ask(reason) => Decision::Ask(reason),
             Draft::Deny(reason) => Decision::Deny(reason),
             Draft::Silent => Decision::Silent,
@@ -110,9 +110,14 @@ impl Unrecorded {
 }
 
 /// The session's state comes first: whatever fails then leaves it riskier, not safer.
-fn record(situation: &Situation<'_>, decided: &Decided, grant: &Found, ledger: &mut dyn Recorder) -> Result<Receipt> {
+fn record(
+    situation: &Situation<'_>,
+    decided: &Decided,
+    grant: &GrantResult,
+    ledger: &mut dyn Recorder,
+) -> Result<Receipt> {
     let (id, session) = (&situation.request.id, &situation.session);
-    let placed = entry::Placed { project: situation.project(), words: &situation.loaded.assigned.words };
+    let placed = entry::DecisionContext { project: situation.project(), words: &situation.loaded.assigned.words };
     let entry = entry::decision(id, &situation.request.proposed, decided, placed)?;
     session.note(id, decided)?;
     if decided.may_run()
@@ -126,10 +131,10 @@ fn record(situation: &Situation<'_>, decided: &Decided, grant: &Found, ledger: &
 }
 
 /// What the files that a call may change hold now.
-fn before(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> file_digests::Seen {
+fn before(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> file_digests::FileDigests {
     match evaluation.may_run(situation.mode, granted) {
-        true => situation.session.seen(&file_digests::changed(&evaluation.facts, situation.project())),
-        false => file_digests::Seen::new(),
+        true => situation.session.digests(&file_digests::changed(&evaluation.facts, situation.project())),
+        false => file_digests::FileDigests::new(),
     }
 }
 
@@ -162,9 +167,9 @@ fn note_question(situation: &Situation<'_>, decided: &Decided, draft: &Draft, as
         || asking == Asking::Classifier
         || settle::may_wait(evaluation, *mode, asking);
     if *mode == Mode::Auto && evaluation.judgement.verdict == Verdict::Confirm && is_open {
-        let course = Course::asked(&situation.request.id, &evaluation.facts, *granted);
-        let is_apart = beside::is_background(situation.call());
-        course.into_iter().for_each(|course| situation.session.may_begin(course.started_apart(is_apart)));
+        let footprint = Footprint::asked(&situation.request.id, &evaluation.facts, *granted);
+        let is_apart = concurrent::is_background(situation.call());
+        footprint.into_iter().for_each(|footprint| situation.session.add_asked(footprint.started_apart(is_apart)));
     }
 }
 
@@ -174,16 +179,11 @@ fn asking(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> 
     let proposed = &situation.request.proposed;
     let is_chosen = loaded.config.questions(agent.name()) == Some(Questions::Classifier);
     let is_left = is_chosen
-        && proposed.asked == Asked::Classified
+        && proposed.asked == AgentQuestion::Classified
         && loaded.problems.is_empty()
         && !granted
         && is_soft(&evaluation.judgement)
-        && !client_rules::project_allows(
-            agent.name(),
-            situation.dirs().home(),
-            situation.project(),
-            &evaluation.facts,
-        );
+        && !client_rules::project_allows(agent.name(), situation.dirs().home(), situation.project(), &evaluation.facts);
     if is_left {
         return Asking::Classifier;
     }

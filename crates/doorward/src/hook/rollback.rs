@@ -9,13 +9,13 @@ use doorward_vocabulary::Verdict;
 
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Dirs;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::memory::alerts;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::memory::rollout_evidence;
-use crate::memory::rollout_evidence::Seen;
+use crate::memory::rollout_evidence::JudgedCall;
 use crate::policy::load;
-use crate::policy::rollout::stage::{Stage, Step};
+use crate::policy::rollout::stage::{Stage, StageChange};
 use crate::policy::rollout::state::{Rollout, Subject};
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
@@ -42,7 +42,7 @@ const BLOCKS: usize = 5;
 const BLOCKS_MS: u64 = 10 * 60 * 1000;
 
 /// The triggers in sentences.
-pub(crate) fn stated() -> Vec<(&'static str, String)> {
+pub(crate) fn sentences() -> Vec<(&'static str, String)> {
     let hours = WINDOW_MS / HOUR_MS;
     vec![
         (
@@ -70,12 +70,12 @@ pub(crate) fn stated() -> Vec<(&'static str, String)> {
 }
 
 /// Why something is rolled back, if it has to be. `is_laxer`: the rollout approves more than before.
-pub(crate) fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: bool) -> Option<String> {
+pub(crate) fn tripped(subject: &Subject, seen: &[JudgedCall], now_ms: u64, is_laxer: bool) -> Option<String> {
     let since = now_ms.saturating_sub(WINDOW_MS);
     let (hours, is_recent) = (WINDOW_MS / HOUR_MS, |at: &u64| *at >= since);
-    let mine: Vec<&Seen> = seen.iter().filter(|seen| seen.is_for(subject)).collect();
+    let mine: Vec<&JudgedCall> = seen.iter().filter(|seen| seen.is_for(subject)).collect();
     let approved = || mine.iter().filter(|seen| seen.verdict == Verdict::AutoApprove);
-    let sorry: Vec<&&Seen> = approved().filter(|seen| seen.regretted_ms.iter().any(is_recent)).collect();
+    let sorry: Vec<&&JudgedCall> = approved().filter(|seen| seen.regretted_ms.iter().any(is_recent)).collect();
     let regrets = sorry.len();
     let approvals = approved().filter(|seen| is_recent(&seen.time_ms)).count();
     let is_spike = sorry.iter().filter(|seen| seen.is_flagged).count() >= REGRETS
@@ -94,7 +94,7 @@ pub(crate) fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: b
 }
 
 /// The most blocks of one session in a short time.
-fn most_blocks(seen: &[&Seen], since: u64) -> usize {
+fn most_blocks(seen: &[&JudgedCall], since: u64) -> usize {
     let blocks: Vec<(&str, u64)> = seen
         .iter()
         .filter(|seen| seen.verdict == Verdict::Block && seen.time_ms >= since)
@@ -115,19 +115,19 @@ pub(crate) fn watch(dirs: &Dirs) -> anyhow::Result<Vec<(Subject, String)>> {
     if subjects.is_empty() {
         return Ok(Vec::new());
     }
-    let (room, now) = (Room::open(dirs.clone())?, now_ms());
+    let (view, now) = (LedgerView::open(dirs.clone())?, now_ms());
     let began = subjects.iter().filter_map(|subject| rollout.track(subject)).map(|track| track.now().record).min();
     // A regret may be about a call of an earlier day.
-    let recent = rollout_evidence::first_since(&room, now.saturating_sub(7 * WINDOW_MS))?;
+    let recent = rollout_evidence::first_since(&view, now.saturating_sub(7 * WINDOW_MS))?;
     let policy = load::load(dirs, None, "").policy(doorward_engine::Mode::Auto).map_err(anyhow::Error::msg)?;
-    let seen = rollout_evidence::read(&room.log, recent.max(began.unwrap_or_default()), &policy)?;
+    let seen = rollout_evidence::read(&view.log, recent.max(began.unwrap_or_default()), &policy)?;
     let mut taken_back = Vec::new();
     for subject in subjects {
         let since = rollout.track(&subject).map(|track| track.now().since_ms).unwrap_or_default();
-        let counting: Vec<Seen> = seen.iter().filter(|seen| seen.time_ms >= since).cloned().collect();
+        let counting: Vec<JudgedCall> = seen.iter().filter(|seen| seen.time_ms >= since).cloned().collect();
         let is_laxer = is_laxer(&rollout, &subject, &policy.thresholds);
         if let Some(why) = tripped(&subject, &counting, now, is_laxer)
-            && take_back(dirs, &mut Ledger::of(dirs), &subject, &why)?
+            && take_back(dirs, &mut Ledger::open(dirs), &subject, &why)?
         {
             taken_back.push((subject, why));
         }
@@ -164,21 +164,26 @@ fn take_back(dirs: &Dirs, ledger: &mut dyn Recorder, subject: &Subject, why: &st
     let stage = |rollout: &mut Rollout| {
         let track = rollout.track_mut(subject).filter(|track| track.now().stage >= Stage::Canary)?;
         let before = track.now().stage;
-        track.push(Step { stage: Stage::ConfirmAll, since_ms: now, is_rollback: true, ..Step::default() });
+        track.push(StageChange {
+            stage: Stage::ConfirmAll,
+            since_ms: now,
+            is_rollback: true,
+            ..StageChange::default()
+        });
         Some(before)
     };
     let Some(before) = Rollout::update(dirs, stage).map_err(anyhow::Error::msg)? else { return Ok(false) };
     let body = PolicyBody {
-        what: format!("the rollout of {} was taken back by itself: {why}", subject.shown()),
+        what: format!("the rollout of {} was taken back by itself: {why}", subject.display()),
         before: Some(before.to_string()),
         after: Some(Stage::ConfirmAll.to_string()),
         user: None,
         project: None,
     };
-    let text = format!("{}: {why}; back from `{before}` to `{}`", subject.shown(), after(subject));
-    alerts::raise(vec![alerts::raised(AlertKind::Rollback, &subject.shown(), &text)], ledger);
-    let receipt = ledger.append(Entry::new(&body)?)?;
-    let noted = |rollout: &mut Rollout| rollout.track_mut(subject).map(|track| track.recorded(receipt.sequence));
+    let text = format!("{}: {why}; back from `{before}` to `{}`", subject.display(), after(subject));
+    alerts::raise(vec![alerts::new_alert(AlertKind::Rollback, &subject.display(), &text)], ledger);
+    let receipt = ledger.append(LogEntry::new(&body)?)?;
+    let noted = |rollout: &mut Rollout| rollout.track_mut(subject).map(|track| track.set_record(receipt.sequence));
     Rollout::update(dirs, noted).map(|_| true).map_err(anyhow::Error::msg)
 }
 

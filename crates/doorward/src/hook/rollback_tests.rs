@@ -24,7 +24,7 @@ impl Story {
         let dirs = Dirs::at(home.path().to_str().unwrap());
         crate::machine::record::begin(&dirs).unwrap();
         let now_ms = now_ms();
-        let step = Step { stage, since_ms: now_ms - 2 * WINDOW_MS, ..Step::default() };
+        let step = StageChange { stage, since_ms: now_ms - 2 * WINDOW_MS, ..StageChange::default() };
         let enter = |rollout: &mut Rollout| drop(rollout.agents.insert("claude".into(), Track::starting(step)));
         Rollout::update(&dirs, enter).unwrap();
         Story { _home: home, dirs, now_ms, number: 0 }
@@ -179,7 +179,7 @@ fn only_what_is_let_go_is_taken_back() {
         assert_eq!(!watch(&story.dirs).unwrap().is_empty(), is_taken_back, "{stage}");
     }
     let story = Story::at(Stage::Auto);
-    let mut ledger = Ledger::of(&story.dirs);
+    let mut ledger = Ledger::open(&story.dirs);
     on_spike(&story.dirs, "codex", &mut ledger);
     assert_eq!(story.stage(), Stage::Auto);
     on_spike(&story.dirs, "claude", &mut ledger);
@@ -191,7 +191,7 @@ fn only_what_is_let_go_is_taken_back() {
 fn what_cannot_be_recorded_is_taken_back_all_the_same() {
     struct Full;
     impl Recorder for Full {
-        fn append(&mut self, _entry: Entry) -> anyhow::Result<doorward_ledger::Receipt> {
+        fn append(&mut self, _entry: LogEntry) -> anyhow::Result<doorward_ledger::Receipt> {
             anyhow::bail!("no space left")
         }
     }

@@ -114,10 +114,10 @@ fn serve(stream: &UnixStream, dirs: &Dirs) {
             Ok(_) if line.len() as u64 > LIMIT => return refuse(stream, "the line is too long"),
             Ok(_) => {}
         }
-        if send(stream, &answered(&line, &surroundings)).is_err() {
+        if send(stream, &answer_line(&line, &surroundings)).is_err() {
             return;
         }
-        if let Some(mut looking) = notifier::look(dirs) {
+        if let Some(mut looking) = notifier::start_if_due(dirs) {
             // Wait for the child, or it stays in the process list as a zombie.
             let _ = std::thread::Builder::new().spawn(move || looking.wait());
         }
@@ -125,7 +125,7 @@ fn serve(stream: &UnixStream, dirs: &Dirs) {
 }
 
 /// Answers one line with one line. Any failure blocks the call.
-fn answered(line: &[u8], surroundings: &Surroundings) -> String {
+fn answer_line(line: &[u8], surroundings: &Surroundings) -> String {
     match catch_unwind(AssertUnwindSafe(|| answer(line, surroundings))) {
         Ok(Ok(reply)) if !reply.stdout.is_empty() => reply.stdout,
         Ok(Ok(reply)) if reply.code == 0 => format!("{}\n", json!({ "done": true })),

@@ -7,7 +7,7 @@ use super::waiting::{self, Asking};
 use crate::hook::grant_check::is_for_one_key;
 use crate::machine::visible;
 use crate::memory::evaluation::Evaluation;
-use crate::memory::wording::{Telling, of_problem, tell};
+use crate::memory::wording::{Explanation, explain, of_problem};
 
 /// How a call is settled besides the judgement.
 #[derive(Clone, Copy, Debug)]
@@ -29,11 +29,11 @@ pub(crate) struct Settled {
     pub way: Option<String>,
 }
 
-/// What the agent is told. Where the agent cannot ask, the answer must come from elsewhere.
+/// What the agent is explanation. Where the agent cannot ask, the answer must come from elsewhere.
 pub(super) fn settle(evaluation: &Evaluation, terms: Terms<'_>) -> Settled {
-    let told = told(evaluation, terms);
-    let draft = drafted(evaluation, terms, |start| visible(&told.after(start)).into_owned());
-    Settled { draft, way: told.way }
+    let explanation = explain_call(evaluation, terms);
+    let draft = drafted(evaluation, terms, |start| visible(&explanation.after(start)).into_owned());
+    Settled { draft, way: explanation.way }
 }
 
 fn drafted(evaluation: &Evaluation, terms: Terms<'_>, say: impl Fn(&str) -> String) -> Draft {
@@ -60,18 +60,18 @@ pub(super) fn may_wait(evaluation: &Evaluation, mode: Mode, asking: Asking) -> b
 }
 
 /// What is wrong with the configuration comes first: it is why everything is asked about.
-fn told(evaluation: &Evaluation, terms: Terms<'_>) -> Telling {
+fn explain_call(evaluation: &Evaluation, terms: Terms<'_>) -> Explanation {
     let Evaluation { facts, judgement, .. } = evaluation;
     if let Some(problem) = terms.problems.first() {
         return of_problem(problem, facts.home.as_deref());
     }
     if terms.mode == Mode::ConfirmAll && judgement.verdict == Verdict::AutoApprove {
-        return Telling {
+        return Explanation {
             reason: "this agent is in mode `confirm-all`; in `auto` it would just run".to_owned(),
             way: None,
         };
     }
-    tell(judgement, facts)
+    explain(judgement, facts)
 }
 
 #[cfg(test)]
@@ -92,7 +92,7 @@ mod tests {
     fn evaluated(judgement: Judgement) -> Evaluation {
         let world = doorward_engine::DescribedWorld::new(doorward_engine::Description::default(), "/");
         let call = doorward_engine::ToolCall::bash("ls", "/");
-        Evaluation { judgement, ..crate::memory::evaluation::consider(&call, &world, &Policy::built_in()) }
+        Evaluation { judgement, ..crate::memory::evaluation::evaluate(&call, &world, &Policy::built_in()) }
     }
 
     #[test]

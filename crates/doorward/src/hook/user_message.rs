@@ -7,7 +7,7 @@ use doorward_engine::{boundaries, redact};
 use doorward_ledger::SpokenState;
 use serde_json::Value;
 
-use crate::hook::agents::{Proof, Proposed, Said};
+use crate::hook::agents::{Proof, ProposedCall, UserMessage};
 use crate::machine::checked_read;
 use crate::machine::key;
 use crate::memory::session::Session;
@@ -22,23 +22,23 @@ const TAIL: u64 = 512 << 10;
 const SEARCHES: u32 = 16;
 
 /// Stores the message, without secrets.
-pub(crate) fn keep(session: &Session, said: &Said, key: &[u8; 16]) -> Result<()> {
+pub(crate) fn keep(session: &Session, said: &UserMessage, key: &[u8; 16]) -> Result<()> {
     let words = if said.words.len() > LONGEST { String::new() } else { redact(&said.words, key).into_owned() };
     let is_unproved = match said.proof {
         Proof::Event => false,
         Proof::Transcript => true,
     };
-    session.keep_spoken(&SpokenState { words, turn: said.turn.clone(), is_unproved, searches: 0 })
+    session.store_message(&SpokenState { words, turn: said.turn.clone(), is_unproved, searches: 0 })
 }
 
 /// The boundaries stated in the message, without secrets. They only tighten, so no proof of origin is needed.
-pub(crate) fn limits(said: &Said, key: &[u8; 16]) -> Vec<String> {
+pub(crate) fn limits(said: &UserMessage, key: &[u8; 16]) -> Vec<String> {
     boundaries(&redact(&said.words, key))
 }
 
 /// The message that counts for a call.
-pub(crate) fn words(session: &Session, proposed: &Proposed, state: &Path) -> Option<String> {
-    let mut spoken = session.spoken().filter(|spoken| !spoken.words.is_empty())?;
+pub(crate) fn words(session: &Session, proposed: &ProposedCall, state: &Path) -> Option<String> {
+    let mut spoken = session.last_message().filter(|spoken| !spoken.words.is_empty())?;
     if !spoken.is_unproved {
         return Some(spoken.words);
     }
@@ -50,13 +50,13 @@ pub(crate) fn words(session: &Session, proposed: &Proposed, state: &Path) -> Opt
     spoken.is_unproved = !tail.lines().any(|line| is_proof(line, &spoken, key));
     spoken.searches += 1;
     // If this can't be stored, the proof is searched for again.
-    let _ = session.keep_spoken(&spoken);
+    let _ = session.store_message(&spoken);
     (!spoken.is_unproved).then_some(spoken.words)
 }
 
 /// The same, read-only: without the agent's transcript no proof is searched for.
 pub(crate) fn proved(session: &Session) -> Option<String> {
-    session.spoken().filter(|spoken| !spoken.is_unproved && !spoken.words.is_empty()).map(|spoken| spoken.words)
+    session.last_message().filter(|spoken| !spoken.is_unproved && !spoken.words.is_empty()).map(|spoken| spoken.words)
 }
 
 /// The transcript line that proves the user typed exactly this in this turn.

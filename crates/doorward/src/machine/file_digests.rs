@@ -7,7 +7,7 @@ use doorward_engine::{Facts, Operation, Target};
 use doorward_ledger::StateKey;
 
 /// Paths, with a digest of each one's content.
-pub(crate) type Seen = BTreeMap<String, String>;
+pub(crate) type FileDigests = BTreeMap<String, String>;
 
 /// A call that changes more files than this is not watched.
 const FILES: usize = 8;
@@ -35,12 +35,12 @@ pub(crate) fn changed(facts: &Facts, project: Option<&str>) -> Vec<String> {
 }
 
 /// The current content of the paths; long files and anything that is not a file are left out.
-pub(crate) fn of(paths: &[String], key: &StateKey) -> Seen {
-    paths.iter().filter_map(|path| Some((path.clone(), one(path, key)?))).collect()
+pub(crate) fn digests(paths: &[String], key: &StateKey) -> FileDigests {
+    paths.iter().filter_map(|path| Some((path.clone(), digest(path, key)?))).collect()
 }
 
 /// The current content of a path.
-pub(crate) fn one(path: &str, key: &StateKey) -> Option<String> {
+pub(crate) fn digest(path: &str, key: &StateKey) -> Option<String> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(NOTHING.to_owned()),

@@ -12,13 +12,13 @@ const VALUES: usize = 2_000_000;
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
     let mut left = VALUES;
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = Strict { left: &mut left }.deserialize(&mut deserializer).map_err(|error| said(&error))?;
-    deserializer.end().map_err(|error| said(&error))?;
+    let value = Strict { left: &mut left }.deserialize(&mut deserializer).map_err(|error| describe(&error))?;
+    deserializer.end().map_err(|error| describe(&error))?;
     Ok(value)
 }
 
 /// The error, without a line number if there is only one line.
-fn said(error: &serde_json::Error) -> String {
+fn describe(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }
 

@@ -9,12 +9,12 @@ use std::path::Path;
 /// compared, but no secret leaks.
 pub(crate) fn redaction(state: &Path) -> [u8; 16] {
     let path = state.join("redaction.key");
-    kept(&path).or_else(|| make(&path)).or_else(random).unwrap_or_default()
+    stored_key(&path).or_else(|| make(&path)).or_else(random).unwrap_or_default()
 }
 
 /// The key of this installation if it has one, for callers that must not write anything.
 pub(crate) fn kept_or_passing(state: &Path) -> [u8; 16] {
-    kept(&state.join("redaction.key")).unwrap_or_else(passing)
+    stored_key(&state.join("redaction.key")).unwrap_or_else(passing)
 }
 
 /// A throwaway key.
@@ -22,7 +22,7 @@ pub(crate) fn passing() -> [u8; 16] {
     random().unwrap_or_default()
 }
 
-fn kept(path: &Path) -> Option<[u8; 16]> {
+fn stored_key(path: &Path) -> Option<[u8; 16]> {
     crate::machine::checked_read::bytes_of(path, 16)?.try_into().ok()
 }
 

@@ -24,23 +24,23 @@ pub(crate) fn is_look_due() -> bool {
 
 /// One entry, ready to be recorded.
 #[derive(Debug)]
-pub(crate) struct Entry {
+pub(crate) struct LogEntry {
     kind: Kind,
     keep: Keep,
     json: Vec<u8>,
 }
 
-impl Entry {
-    pub(crate) fn new<B: Body>(body: &B) -> Result<Entry> {
+impl LogEntry {
+    pub(crate) fn new<B: Body>(body: &B) -> Result<LogEntry> {
         let json = serde_json::to_vec(body).context("can't serialize the record")?;
-        Ok(Entry { kind: B::KIND, keep: body.keep(), json })
+        Ok(LogEntry { kind: B::KIND, keep: body.keep(), json })
     }
 }
 
 /// Anything that keeps the record.
 pub(crate) trait Recorder {
     /// Records one entry and returns once it is durable.
-    fn append(&mut self, entry: Entry) -> Result<Receipt>;
+    fn append(&mut self, entry: LogEntry) -> Result<Receipt>;
 }
 
 /// The user's ledger.
@@ -53,17 +53,17 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// The ledger of a user. If there is a configuration there was a ledger, and a missing one is not silently started over.
-    pub(crate) fn of(dirs: &Dirs) -> Ledger {
+    pub(crate) fn open(dirs: &Dirs) -> Ledger {
         Ledger { directory: directory(dirs), may_begin: !dirs.config_file().exists() }
     }
 
     /// Signs the current ledger.
     pub(crate) fn sign(&self, dirs: &Dirs) -> Result<()> {
-        let mut log = self.open()?;
+        let mut log = self.open_log()?;
         checkpoint(dirs, &mut log, now_ms()).map(|_kept| ())
     }
 
-    fn open(&self) -> Result<Log, LogError> {
+    fn open_log(&self) -> Result<Log, LogError> {
         match Log::open(&self.directory) {
             Err(LogError::Missing { .. }) if self.may_begin => begin_in(&self.directory),
             opened => opened,
@@ -72,8 +72,8 @@ impl Ledger {
 }
 
 impl Recorder for Ledger {
-    fn append(&mut self, entry: Entry) -> Result<Receipt> {
-        let mut log = self.open().context("`doorward setup` starts a log if there is none")?;
+    fn append(&mut self, entry: LogEntry) -> Result<Receipt> {
+        let mut log = self.open_log().context("`doorward setup` starts a log if there is none")?;
         let kind = entry.kind;
         let receipt = log.append_json(kind, entry.keep, entry.json, now_ms())?;
         if kind == Kind::Alert || receipt.sequence.is_multiple_of(LOOK_EVERY) {
@@ -131,22 +131,22 @@ mod tests {
     use super::*;
     use doorward_ledger::{SessionBody, SessionStep};
 
-    fn entry() -> Entry {
-        Entry::new(&SessionBody { session: "s".into(), agent: None, step: SessionStep::Began }).unwrap()
+    fn entry() -> LogEntry {
+        LogEntry::new(&SessionBody { session: "s".into(), agent: None, step: SessionStep::Began }).unwrap()
     }
 
     #[test]
     fn a_ledger_is_begun_where_nothing_was_set_up_and_never_again() {
         let home = tempfile::tempdir().unwrap();
         let dirs = Dirs::at(home.path().to_str().unwrap());
-        assert_eq!(Ledger::of(&dirs).append(entry()).unwrap().sequence, 1);
-        assert_eq!(Ledger::of(&dirs).append(entry()).unwrap().sequence, 2);
+        assert_eq!(Ledger::open(&dirs).append(entry()).unwrap().sequence, 1);
+        assert_eq!(Ledger::open(&dirs).append(entry()).unwrap().sequence, 2);
         std::fs::create_dir_all(dirs.config_file().parent().unwrap()).unwrap();
         std::fs::write(dirs.config_file(), "").unwrap();
-        assert_eq!(Ledger::of(&dirs).append(entry()).unwrap().sequence, 3);
+        assert_eq!(Ledger::open(&dirs).append(entry()).unwrap().sequence, 3);
         std::fs::remove_dir_all(directory(&dirs)).unwrap();
-        assert!(Ledger::of(&dirs).append(entry()).is_err());
+        assert!(Ledger::open(&dirs).append(entry()).is_err());
         begin(&dirs).unwrap();
-        assert_eq!(Ledger::of(&dirs).append(entry()).unwrap().sequence, 1);
+        assert_eq!(Ledger::open(&dirs).append(entry()).unwrap().sequence, 1);
     }
 }

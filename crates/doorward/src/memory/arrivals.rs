@@ -48,7 +48,7 @@ impl Arrivals {
     }
 
     /// The file had this content before anything arrived.
-    pub(crate) fn held(&self, path: &str, bytes: &str) -> bool {
+    pub(crate) fn had(&self, path: &str, bytes: &str) -> bool {
         self.held.iter().any(|(known, id)| known == path && id == bytes)
     }
 
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(arrivals.above("/p/vendor/x/y.c"), Some("/p/vendor"));
         assert_eq!(arrivals.above("/p/src/a.rs"), Some("/p/src/a.rs"));
         assert_eq!(arrivals.above("/p/src/b.rs"), None);
-        assert!(arrivals.held("/p/src/a.rs", "1234") && !arrivals.held("/p/src/b.rs", "1234"));
+        assert!(arrivals.had("/p/src/a.rs", "1234") && !arrivals.had("/p/src/b.rs", "1234"));
         assert!(arrivals.is_about(7) && !arrivals.is_about(8));
         let many: Vec<String> = (0..5_000).map(|number| format!("/p/{number}")).collect();
         arrivals.bring(&many, "/p");

@@ -11,7 +11,7 @@ use doorward_ledger::SnapshotTaken;
 use doorward_vocabulary::PatternId;
 use serde_json::value::RawValue;
 
-use crate::machine::file_digests::Seen;
+use crate::machine::file_digests::FileDigests;
 
 /// What the engine made of a call.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ pub(crate) struct Decided {
     /// The copy of what it would change, if one was made.
     pub snapshot: Option<SnapshotTaken>,
     /// What the files that it changes held before, where that may be wanted later.
-    pub before: Seen,
+    pub before: FileDigests,
     /// What a reviewer said, where one was asked.
     pub review: Option<RecordedReview>,
 }
@@ -76,10 +76,10 @@ impl Evaluation {
     }
 
     /// Judges again as if everything that the call loses were copied first; `None` if a copy would not help.
-    pub(crate) fn once_copied(&self, policy: &Policy) -> Option<Copied> {
+    pub(crate) fn once_copied(&self, policy: &Policy) -> Option<IfCopied> {
         let facts = snapshot::covered(&self.facts)?;
         let (judgement, scoring) = timed(&facts, policy);
-        Some(Copied { facts, judgement, scoring })
+        Some(IfCopied { facts, judgement, scoring })
     }
 
     /// The same call with other facts, judged again.
@@ -106,7 +106,7 @@ impl Decided {
             demanded: None,
             left_to: None,
             snapshot: None,
-            before: Seen::new(),
+            before: FileDigests::new(),
             review: None,
         }
     }
@@ -118,7 +118,7 @@ impl Decided {
 
 /// What a call is once everything that it loses was copied.
 #[derive(Debug)]
-pub(crate) struct Copied {
+pub(crate) struct IfCopied {
     pub facts: Facts,
     pub judgement: Judgement,
     pub scoring: Option<Duration>,
@@ -131,7 +131,7 @@ fn timed(facts: &Facts, policy: &Policy) -> (Judgement, Option<Duration>) {
 }
 
 /// Observes and judges. A panic inside the engine is a question to a person, not an answer.
-pub(crate) fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
+pub(crate) fn evaluate(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
     let start = Instant::now();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         fault("judging");
@@ -164,8 +164,8 @@ pub(crate) fn with_runs(
 }
 
 /// Who demanded that the call is stopped, where doorward itself would have let it pass; a yes to that is no override.
-pub(crate) fn demanded(considered: &Evaluation, policy: &Policy) -> Option<&'static str> {
-    let Evaluation { facts, judgement, .. } = considered;
+pub(crate) fn demanded(evaluation: &Evaluation, policy: &Policy) -> Option<&'static str> {
+    let Evaluation { facts, judgement, .. } = evaluation;
     if policy.mode != Mode::Auto || judgement.verdict == Verdict::AutoApprove {
         return None;
     }
@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn a_call_is_judged() {
         let world = DescribedWorld::new(Description::default(), "/home/me/project");
-        let considered = consider(&ToolCall::bash("rm -rf ~", "/home/me/project"), &world, &Policy::built_in());
-        assert!(considered.judgement.verdict > Verdict::AutoApprove);
+        let evaluation = evaluate(&ToolCall::bash("rm -rf ~", "/home/me/project"), &world, &Policy::built_in());
+        assert!(evaluation.judgement.verdict > Verdict::AutoApprove);
     }
 }

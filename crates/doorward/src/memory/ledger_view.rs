@@ -10,13 +10,13 @@ use crate::machine::record;
 
 /// A user's record, and where its parts are.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct LedgerView {
     pub dirs: Dirs,
     pub log: Log,
 }
 
-impl Room {
-    pub(crate) fn open(dirs: Dirs) -> Result<Room> {
+impl LedgerView {
+    pub(crate) fn open(dirs: Dirs) -> Result<LedgerView> {
         let opened = Log::open(&record::directory(&dirs));
         let log = match opened {
             Err(error @ LogError::Missing { .. }) => {
@@ -24,7 +24,7 @@ impl Room {
             }
             opened => opened.context("can't open the record")?,
         };
-        Ok(Room { dirs, log })
+        Ok(LedgerView { dirs, log })
     }
 
     /// The index, up to date.
@@ -52,20 +52,20 @@ pub(crate) struct Verified {
 }
 
 /// Verifies a user's record against the checkpoints stored next to it.
-pub(crate) fn verified(dirs: &Dirs) -> Result<Verified> {
-    let room = Room::open(dirs.clone())?;
-    compare(&room, &kept(dirs)?, |_| {})
+pub(crate) fn verify(dirs: &Dirs) -> Result<Verified> {
+    let view = LedgerView::open(dirs.clone())?;
+    compare(&view, &stored_checkpoints(dirs)?, |_| {})
 }
 
 /// The checkpoints stored next to the record.
-pub(crate) fn kept(dirs: &Dirs) -> Result<Vec<Checkpoint>> {
+pub(crate) fn stored_checkpoints(dirs: &Dirs) -> Result<Vec<Checkpoint>> {
     Ok(Checkpoint::load_all(&record::checkpoints(dirs))?)
 }
 
 /// Compares the record with checkpoints.
-pub(crate) fn compare(room: &Room, kept: &[Checkpoint], progress: impl FnMut(Progress)) -> Result<Verified> {
-    let anchors = Anchors { checkpoints: kept, key: own_key(&room.dirs)? };
-    let report = room.log.verify(anchors, progress)?;
+pub(crate) fn compare(view: &LedgerView, kept: &[Checkpoint], progress: impl FnMut(Progress)) -> Result<Verified> {
+    let anchors = Anchors { checkpoints: kept, key: own_key(&view.dirs)? };
+    let report = view.log.verify(anchors, progress)?;
     Ok(Verified { report, checkpoints: kept.len() })
 }
 

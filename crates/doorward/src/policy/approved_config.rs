@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Dirs;
-use crate::machine::record::{Entry, Recorder};
+use crate::machine::record::{LogEntry, Recorder};
 use crate::policy::config::{Agent, Config, Numbers, stricter};
 use crate::policy::from_history::FromHistory;
-use crate::policy::load::{Covered, Loaded};
+use crate::policy::load::{AcceptedPart, Loaded};
 
 /// The name of the user's own file among the sources.
 pub(crate) const USER: &str = "user";
@@ -35,7 +35,7 @@ pub(crate) struct Accepted {
     /// When the user last accepted something; tightening leaves it alone.
     at_ms: Option<u64>,
     /// The built-in values of the last accepted build.
-    built_in: Option<BuiltIn>,
+    built_in: Option<BuiltInValues>,
     /// The version of the ruleset, counted by what its changes did to recorded verdicts.
     ruleset: Option<[u32; 3]>,
     /// Offers the user accepted.
@@ -45,16 +45,16 @@ pub(crate) struct Accepted {
 
 /// The built-in values of a build.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct BuiltIn {
+pub(crate) struct BuiltInValues {
     pub program: String,
     pub knowledge: String,
     thresholds: Numbers,
 }
 
-impl BuiltIn {
+impl BuiltInValues {
     /// This build's built-in values.
-    pub(crate) fn here() -> BuiltIn {
-        BuiltIn {
+    pub(crate) fn of_this_build() -> BuiltInValues {
+        BuiltInValues {
             program: env!("CARGO_PKG_VERSION").to_owned(),
             knowledge: Policy::KNOWLEDGE.to_owned(),
             thresholds: Thresholds::default().into(),
@@ -101,7 +101,7 @@ impl Accepted {
     }
 
     /// When the user last accepted something.
-    pub(crate) fn at(&self) -> Option<SystemTime> {
+    pub(crate) fn accepted_at(&self) -> Option<SystemTime> {
         self.at_ms.map(|at| UNIX_EPOCH + Duration::from_millis(at))
     }
 
@@ -115,7 +115,7 @@ impl Accepted {
     }
 
     /// The accepted build, if this is another one.
-    pub(crate) fn upgraded_from(&self) -> Option<&BuiltIn> {
+    pub(crate) fn upgraded_from(&self) -> Option<&BuiltInValues> {
         self.built_in.as_ref().filter(|built_in| built_in.knowledge != Policy::KNOWLEDGE)
     }
 
@@ -137,7 +137,7 @@ impl Accepted {
 
 /// Stores what the files tightened since; the hook does this, and it never loosens anything.
 pub(crate) fn keep_tightened(dirs: &Dirs, loaded: &Loaded) -> Result<(), String> {
-    let kept = |(source, covered): (&str, &Covered)| (source.to_owned(), covered.config.clone());
+    let kept = |(source, covered): (&str, &AcceptedPart)| (source.to_owned(), covered.config.clone());
     let tightened: BTreeMap<String, Config> =
         loaded.covered().filter(|(_, covered)| covered.is_new).map(kept).collect();
     if tightened.is_empty() || !loaded.problems.is_empty() {
@@ -160,7 +160,7 @@ pub(crate) fn accept(dirs: &Dirs, loaded: &Loaded, ledger: &mut dyn Recorder) ->
         user: crate::machine::user(),
         project: None,
     };
-    let receipt = ledger.append(Entry::new(&body)?).context("can't record the change, so nothing was changed")?;
+    let receipt = ledger.append(LogEntry::new(&body)?).context("can't record the change, so nothing was changed")?;
     (after.record, after.at_ms) = (Some(receipt.sequence), Some(now_ms()));
     if Accepted::load(dirs).is_err() {
         // The user reviewed and accepted the files: rebuild what is damaged.
@@ -208,7 +208,7 @@ pub(crate) fn change_history(dirs: &Dirs, change: impl FnOnce(&mut FromHistory))
 
 /// Accepts this build's built-in values. The caller records it first.
 pub(crate) fn accept_build(dirs: &Dirs) -> Result<()> {
-    update(dirs, |accepted| accepted.built_in = Some(BuiltIn::here())).map_err(anyhow::Error::msg)
+    update(dirs, |accepted| accepted.built_in = Some(BuiltInValues::of_this_build())).map_err(anyhow::Error::msg)
 }
 
 /// Pretends that another build with this confidence was accepted.
@@ -216,7 +216,8 @@ pub(crate) fn accept_build(dirs: &Dirs) -> Result<()> {
 pub(crate) fn pretend_build(dirs: &Dirs, program: &str, confidence: f64) {
     let change = |accepted: &mut Accepted| {
         let thresholds = Numbers { confidence: Some(confidence), ..Thresholds::default().into() };
-        accepted.built_in = Some(BuiltIn { program: program.to_owned(), knowledge: "another".to_owned(), thresholds });
+        accepted.built_in =
+            Some(BuiltInValues { program: program.to_owned(), knowledge: "another".to_owned(), thresholds });
     };
     update(dirs, change).unwrap();
 }
@@ -226,7 +227,7 @@ fn update(dirs: &Dirs, change: impl FnOnce(&mut Accepted)) -> Result<(), String>
     let change = |accepted: &mut Accepted| {
         change(accepted);
         // The first acceptance also accepts this build's built-in values.
-        accepted.built_in.get_or_insert_with(BuiltIn::here);
+        accepted.built_in.get_or_insert_with(BuiltInValues::of_this_build);
     };
     States::at(&directory(dirs), key).update(USER, change).map_err(|error| broken(dirs, &error.to_string()))
 }
@@ -261,17 +262,17 @@ mod tests {
 
     const AUTO: &str = "[agents.claude]\nmode = \"auto\"\n";
 
-    struct Room {
+    struct TestHome {
         _base: TempDir,
         dirs: Dirs,
     }
 
-    impl Room {
-        fn new() -> Room {
+    impl TestHome {
+        fn new() -> TestHome {
             let base = tempfile::tempdir().unwrap();
             let dirs = Dirs::at(base.path().to_str().unwrap());
             record::begin(&dirs).unwrap();
-            Room { _base: base, dirs }
+            TestHome { _base: base, dirs }
         }
 
         fn put(&self, name: &str, text: &str) {
@@ -289,13 +290,13 @@ mod tests {
         }
 
         fn accept(&self) {
-            accept(&self.dirs, &load(&self.dirs, None, "pi"), &mut Ledger::of(&self.dirs)).unwrap();
+            accept(&self.dirs, &load(&self.dirs, None, "pi"), &mut Ledger::open(&self.dirs)).unwrap();
         }
     }
 
     #[test]
     fn what_a_file_loosens_has_no_effect_until_a_person_accepts_it() {
-        let room = Room::new();
+        let room = TestHome::new();
         room.put("config.toml", &format!("{AUTO}[permissions]\nallow = [\"bash(make x)\"]\n"));
         let loaded = room.hook();
         assert_eq!((loaded.mode("claude"), loaded.config.permissions.allow.len()), (Mode::ConfirmAll, 0));
@@ -311,7 +312,7 @@ mod tests {
 
     #[test]
     fn what_was_tightened_stays_although_the_file_no_longer_says_it() {
-        let room = Room::new();
+        let room = TestHome::new();
         room.put("config.toml", AUTO);
         room.accept();
         let deny = "[permissions]\ndeny = [\"bash(ls)\"]\n[paths]\ndenied = [\"vault\"]\n";
@@ -333,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_mode_that_was_tightened_by_hand_is_not_loosened_by_hand() {
-        let room = Room::new();
+        let room = TestHome::new();
         room.put("config.toml", AUTO);
         room.accept();
         room.put("config.toml", "[agents.claude]\nmode = \"confirm-all\"\n");
@@ -346,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_file_that_is_broken_for_a_moment_changes_nothing_for_good() {
-        let room = Room::new();
+        let room = TestHome::new();
         room.put("config.toml", AUTO);
         room.accept();
         room.put("config.toml", "mode = = x");
@@ -357,7 +358,7 @@ mod tests {
 
     #[test]
     fn programs_of_ones_own_count_as_they_were_accepted() {
-        let room = Room::new();
+        let room = TestHome::new();
         let frob = |flag: &str| {
             format!(
                 "name = \"frob\"\nwhat = \"counts\"\noperands = [\"read*\"]\n[flags]\n\"{flag}\" = \"write\"\n\
@@ -376,7 +377,7 @@ mod tests {
 
     #[test]
     fn what_was_accepted_is_on_the_record_and_cannot_be_forged_without_the_key() {
-        let room = Room::new();
+        let room = TestHome::new();
         room.put("config.toml", AUTO);
         room.accept();
         let sequence = Accepted::load(&room.dirs).unwrap().record.unwrap();

@@ -14,7 +14,7 @@ use crate::policy::config::{Config, Note, Numbers, Rights, held_back, notes, pi}
 use crate::policy::from_history::FromHistory;
 use crate::policy::rollout::{Assigned, Rollout, Stage};
 use crate::policy::trust::Trust;
-use crate::policy::user_files::{self, Own};
+use crate::policy::user_files::{self, Extensions};
 
 /// The administrator's settings for the whole machine.
 pub(crate) const MANAGED: &str = "/etc/doorward/config.toml";
@@ -66,7 +66,7 @@ impl Source {
 
 /// One of the user's files, limited to what was accepted.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Covered {
+pub(crate) struct AcceptedPart {
     /// The effective part of it.
     pub config: Config,
     /// It is stricter than the stored copy.
@@ -83,7 +83,7 @@ pub(crate) struct Loaded {
     /// What only tightens.
     tightening: Config,
     /// Program and rule files of the user.
-    pub own: Own,
+    pub own: Extensions,
     /// The rollouts, if any.
     pub rollout: Option<Rollout>,
     /// What the current session gets from them.
@@ -92,7 +92,7 @@ pub(crate) struct Loaded {
     written_programs: &'static [u8],
     /// What the user's files loosen without effect, because it is not accepted: the file and the keys.
     pub unaccepted: Vec<(String, Vec<&'static str>)>,
-    covered: Vec<(&'static str, Covered)>,
+    covered: Vec<(&'static str, AcceptedPart)>,
     /// What the user accepted, and where the record says so.
     pub accepted: Accepted,
     /// The accepted offers that apply here.
@@ -105,10 +105,10 @@ pub(crate) struct Loaded {
 
 /// What is read instead of the user's own files, to see what it would change.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Instead {
+pub(crate) struct Overrides {
     pub config: Option<Config>,
     pub thresholds: Option<Numbers>,
-    pub own: Option<Own>,
+    pub own: Option<Extensions>,
     pub scorer: Option<Scorer>,
     pub history: Option<FromHistory>,
 }
@@ -146,7 +146,7 @@ impl Loaded {
     fn assigned_to(&self, agent: &str, session: &str, began_ms: Option<u64>) -> Assigned {
         let nothing = Rollout::default();
         let rollout = self.rollout.as_ref().unwrap_or(&nothing);
-        Assigned::of(rollout, (agent, self.config.is_staged(agent)), session, began_ms)
+        Assigned::for_session(rollout, (agent, self.config.is_staged(agent)), session, began_ms)
     }
 
     /// Prints the problems to standard error, for commands typed by the user.
@@ -198,8 +198,8 @@ impl Loaded {
         name.get(..8).map(str::to_owned)
     }
 
-    fn new(files: Config, trust: Trust, tightening: Config, reader: Reader) -> Loaded {
-        let Reader { problems, sources, accepted, covered, unaccepted } = reader;
+    fn new(files: Config, trust: Trust, tightening: Config, reader: SourceReader) -> Loaded {
+        let SourceReader { problems, sources, accepted, covered, unaccepted } = reader;
         let empty = Loaded::default();
         let mut loaded = Loaded { trust, files, tightening, problems, sources, accepted, covered, unaccepted, ..empty };
         loaded.compose();
@@ -207,7 +207,7 @@ impl Loaded {
     }
 
     /// The user's own files, limited to what was accepted.
-    pub(crate) fn covered(&self) -> impl Iterator<Item = (&str, &Covered)> {
+    pub(crate) fn covered(&self) -> impl Iterator<Item = (&str, &AcceptedPart)> {
         self.covered.iter().map(|(name, covered)| (*name, covered))
     }
 
@@ -234,7 +234,7 @@ impl Loaded {
     }
 
     /// Adds the user's program and rule files; programs only if they were accepted as they are.
-    fn take_up(&mut self, mut own: Own, folder: &Path) {
+    fn take_up(&mut self, mut own: Extensions, folder: &Path) {
         self.written_programs = own.programs;
         if !self.accepted.covers_programs(own.programs) {
             own.programs = &[];
@@ -287,19 +287,19 @@ impl Loaded {
 
 /// Reads all sources for work in a project.
 pub(crate) fn load(dirs: &Dirs, project: Option<&str>, agent: &str) -> Loaded {
-    load_instead(dirs, project, agent, &Instead::default())
+    load_with(dirs, project, agent, &Overrides::default())
 }
 
 /// Reads all sources for work in a project, with replacements for some of the user's.
-pub(crate) fn load_instead(dirs: &Dirs, project: Option<&str>, agent: &str, instead: &Instead) -> Loaded {
-    let mut reader = Reader::default();
+pub(crate) fn load_with(dirs: &Dirs, project: Option<&str>, agent: &str, overrides: &Overrides) -> Loaded {
+    let mut reader = SourceReader::default();
     reader.accepted(dirs);
     let own = if dirs.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
     let user = reader.toml(USER, dirs.config_file(), own);
     let user = reader.cover(user);
-    let mut files = instead.config.clone().unwrap_or(user);
+    let mut files = overrides.config.clone().unwrap_or(user);
     let numbers = reader.thresholds(dirs, own).map(|numbers| reader.cover(numbers));
-    let wanted = instead.thresholds.map(|thresholds| Config { thresholds, ..Config::default() });
+    let wanted = overrides.thresholds.map(|thresholds| Config { thresholds, ..Config::default() });
     if let Some(numbers) = wanted.or(numbers) {
         files = files.joined_with(numbers);
     }
@@ -333,12 +333,12 @@ pub(crate) fn load_instead(dirs: &Dirs, project: Option<&str>, agent: &str, inst
     loaded.take_up(added, &folder);
     loaded.project = project.map(str::to_owned);
     if own == Rights::Full {
-        loaded.history = instead.history.as_ref().unwrap_or(&loaded.accepted.history).clone();
+        loaded.history = overrides.history.as_ref().unwrap_or(&loaded.accepted.history).clone();
     }
-    if let Some(own) = &instead.own {
+    if let Some(own) = &overrides.own {
         loaded.own.rules.clone_from(&own.rules);
     }
-    if let Some(scorer) = &instead.scorer {
+    if let Some(scorer) = &overrides.scorer {
         loaded.own.scorer.clone_from(scorer);
     }
     loaded.roll_out(rollout, agent);
@@ -347,15 +347,15 @@ pub(crate) fn load_instead(dirs: &Dirs, project: Option<&str>, agent: &str, inst
 
 /// Reads sources one by one and keeps what they said.
 #[derive(Default)]
-struct Reader {
+struct SourceReader {
     problems: Vec<String>,
     sources: Vec<Source>,
     accepted: Accepted,
-    covered: Vec<(&'static str, Covered)>,
+    covered: Vec<(&'static str, AcceptedPart)>,
     unaccepted: Vec<(String, Vec<&'static str>)>,
 }
 
-impl Reader {
+impl SourceReader {
     fn accepted(&mut self, dirs: &Dirs) {
         match Accepted::load(dirs) {
             Ok(accepted) => self.accepted = accepted,
@@ -372,7 +372,7 @@ impl Reader {
             self.unaccepted.push((source.place.clone(), keys));
         }
         let is_new = source.is_there && self.accepted.lacks(source.name, &config);
-        self.covered.push((source.name, Covered { config: config.clone(), is_new }));
+        self.covered.push((source.name, AcceptedPart { config: config.clone(), is_new }));
         config
     }
 

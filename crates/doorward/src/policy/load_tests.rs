@@ -14,7 +14,7 @@ fn written(dirs: &Dirs, text: &str) -> PathBuf {
 
 fn accept(dirs: &Dirs) {
     let loaded = load(dirs, None, "pi");
-    crate::policy::approved_config::accept(dirs, &loaded, &mut crate::machine::record::Ledger::of(dirs)).unwrap();
+    crate::policy::approved_config::accept(dirs, &loaded, &mut crate::machine::record::Ledger::open(dirs)).unwrap();
 }
 
 #[test]

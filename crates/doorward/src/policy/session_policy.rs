@@ -11,11 +11,11 @@ use crate::policy::load::Loaded;
 
 /// What the files said when the session started, and anything tightened since.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Held {
+struct FrozenPolicy {
     config: Option<Config>,
 }
 
-impl State for Held {
+impl State for FrozenPolicy {
     const NAME: &'static str = "held";
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn hold(dirs: &Dirs, session: &str, loaded: &mut Loaded) {
     if session.is_empty() {
         return;
     }
-    if let Err(problem) = held(dirs, session, loaded) {
+    if let Err(problem) = freeze_or_tighten(dirs, session, loaded) {
         loaded.distrust(distrust(dirs, &problem));
     }
 }
@@ -34,30 +34,30 @@ fn distrust(dirs: &Dirs, problem: &str) -> String {
     format!("`{shown}` can't be trusted: {problem}; remove it, or run `doorward reload`")
 }
 
-fn held(dirs: &Dirs, session: &str, loaded: &mut Loaded) -> Result<(), String> {
+fn freeze_or_tighten(dirs: &Dirs, session: &str, loaded: &mut Loaded) -> Result<(), String> {
     let said = |error: &dyn std::fmt::Display| error.to_string();
     let key = StateKey::load_or_create(&dirs.state().join("held.key")).map_err(|error| said(&error))?;
     let states = States::at(&directory(dirs), key);
-    let before: Held = states.load(session).map_err(|error| said(&error))?;
+    let before: FrozenPolicy = states.load(session).map_err(|error| said(&error))?;
     // Compared with itself at first, so that both sides are normalized the same way.
     let config = before.config.clone().unwrap_or_else(|| loaded.files().clone());
     loaded.hold(&config);
-    let now = Held { config: Some(loaded.files().clone()) };
+    let now = FrozenPolicy { config: Some(loaded.files().clone()) };
     if now != before {
-        states.update(session, |held: &mut Held| *held = now).map_err(|error| said(&error))?;
+        states.update(session, |held: &mut FrozenPolicy| *held = now).map_err(|error| said(&error))?;
     }
     Ok(())
 }
 
 /// The same, read-only: does not store what a session started with.
-pub(crate) fn look(dirs: &Dirs, session: &str, loaded: &mut Loaded) {
+pub(crate) fn apply_frozen(dirs: &Dirs, session: &str, loaded: &mut Loaded) {
     if session.is_empty() || !directory(dirs).exists() {
         return;
     }
     let key = StateKey::load(&dirs.state().join("held.key")).unwrap_or_else(|_| StateKey::passing());
-    match States::at(&directory(dirs), key).load::<Held>(session) {
-        Ok(Held { config: Some(config) }) => loaded.hold(&config),
-        Ok(Held { config: None }) => {}
+    match States::at(&directory(dirs), key).load::<FrozenPolicy>(session) {
+        Ok(FrozenPolicy { config: Some(config) }) => loaded.hold(&config),
+        Ok(FrozenPolicy { config: None }) => {}
         Err(problem) => loaded.distrust(distrust(dirs, &problem.to_string())),
     }
 }

@@ -27,8 +27,8 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    pub(crate) fn new(id: Value, considered: &Evaluation) -> Answer {
-        let judgement = &considered.judgement;
+    pub(crate) fn new(id: Value, evaluation: &Evaluation) -> Answer {
+        let judgement = &evaluation.judgement;
         Answer {
             id,
             verdict: judgement.verdict.as_str(),
@@ -36,10 +36,10 @@ impl Answer {
             settled_by: judgement.settled_by.as_str(),
             rule: judgement.rule.clone(),
             confidence: judgement.confidence.map(|confidence| confidence.get()),
-            coverage: considered.facts.coverage.degree.as_str(),
-            if_copied: considered.if_copied.map(|verdict| verdict.as_str()),
+            coverage: evaluation.facts.coverage.degree.as_str(),
+            if_copied: evaluation.if_copied.map(|verdict| verdict.as_str()),
             reasons: judgement.reasons_to_read().map(|opinion| visible(&opinion.because).into_owned()).collect(),
-            latency_us: u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX),
+            latency_us: u64::try_from(evaluation.took.as_micros()).unwrap_or(u64::MAX),
         }
     }
 

@@ -45,18 +45,18 @@ impl Ranking {
 }
 
 impl Stats {
-    pub(super) fn add(&mut self, answer: &Answer, considered: Option<&Evaluation>) {
+    pub(super) fn add(&mut self, answer: &Answer, evaluation: Option<&Evaluation>) {
         self.calls += 1;
         *self.verdicts.entry(answer.verdict).or_default() += 1;
         *self.coverage.entry(answer.coverage).or_default() += 1;
         *self.settled_by.entry(answer.settled_by).or_default() += 1;
-        let Some(considered) = considered else {
+        let Some(evaluation) = evaluation else {
             self.malformed += 1;
             return;
         };
         let reason = answer.rule.clone().or_else(|| answer.reasons.first().map(|reason| without_quotes(reason)));
         self.reasons.add(format!("{}: {}", answer.verdict, reason.unwrap_or_else(|| "no reason".into())));
-        let coverage = &considered.facts.coverage;
+        let coverage = &evaluation.facts.coverage;
         let ranking = match coverage.degree {
             doorward_engine::Degree::Full | doorward_engine::Degree::Delegated => return,
             doorward_engine::Degree::Unknown => &mut self.unknown,

@@ -126,7 +126,7 @@ fn take_back(out: &mut dyn Write, stage: &Stage, counts: &mut [usize; 3]) -> Res
     show(out, &played)?;
     ensure!(played.verdict == Verdict::AutoApprove, "a call that can be undone was not approved: {}", played.reason);
     lose(stage)?;
-    stage.ended(number)?;
+    stage.end_call(number)?;
     let names: Vec<&str> = UNCOMMITTED.iter().map(|(name, _)| *name).collect();
     writeln!(out, "         lost, as git would lose it: {}", names.join(", "))?;
     let decision = format!("demo-{number}");
@@ -189,7 +189,7 @@ fn prove(out: &mut dyn Write, stage: &Stage) -> Result<()> {
     let dirs = &stage.surroundings.dirs;
     let mut log = doorward_ledger::Log::open(&record::directory(dirs))?;
     record::checkpoint(dirs, &mut log, crate::machine::clock::now_ms())?;
-    let verified = crate::memory::ledger_view::verified(dirs)?;
+    let verified = crate::memory::ledger_view::verify(dirs)?;
     ensure!(verified.report.holds(), "the demo's record failed verification");
     let said = verified.to_string();
     let first = said.lines().next().unwrap_or_default();

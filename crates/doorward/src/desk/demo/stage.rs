@@ -84,7 +84,7 @@ impl Stage {
         );
         stage.file("home/.config/doorward/config.toml", config.as_bytes())?;
         let loaded = crate::policy::load::load(dirs, None, Agent::Claude.name());
-        crate::policy::approved_config::accept(dirs, &loaded, &mut record::Ledger::of(dirs))?;
+        crate::policy::approved_config::accept(dirs, &loaded, &mut record::Ledger::open(dirs))?;
         let _count = crate::desk::trust::tools(dirs)?;
         Ok(stage)
     }
@@ -114,7 +114,7 @@ impl Stage {
         played.aim = field("aim").as_str().unwrap_or_default().to_owned();
         played.is_let_run = played.verdict == Verdict::Confirm && field("yes") == Value::Bool(true);
         if played.verdict == Verdict::AutoApprove || played.is_let_run {
-            self.ended(number)?;
+            self.end_call(number)?;
         }
         Ok(played)
     }
@@ -127,7 +127,7 @@ impl Stage {
     }
 
     /// The client's message after the call has run.
-    pub(super) fn ended(&self, number: usize) -> Result<()> {
+    pub(super) fn end_call(&self, number: usize) -> Result<()> {
         let payload = self.event("PostToolUse", number, json!({}));
         answer(payload.to_string().as_bytes(), &self.surroundings).map(|_nothing| ())
     }

@@ -5,14 +5,14 @@ use std::path::Path;
 
 use doorward_engine::Mode;
 
-use super::{Defect, Patient, exposed, foreign, project};
-use crate::desk::setup::{self, Fit, Part};
+use super::{Checkup, Defect, exposed, foreign, project};
+use crate::desk::setup::{self, AgentFile, FileState};
 use crate::machine::agent::Agent;
 
 /// The usual remedy.
 const AGAIN: &str = "run `doorward setup`, which fixes and tests it";
 
-pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
+pub(super) fn defects(patient: &Checkup<'_>, agent: Agent) -> Vec<Defect> {
     let mut found = Vec::new();
     match patient.mode(agent) {
         Mode::Off => found.push(Defect::new(
@@ -42,7 +42,7 @@ pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
 }
 
 /// Our hook is missing: the settings can't be read, or have none.
-fn missing(patient: &Patient<'_>, agent: Agent) -> Option<Defect> {
+fn missing(patient: &Checkup<'_>, agent: Agent) -> Option<Defect> {
     let parts = setup::parts(agent, patient.dirs, "/doorward", None).unwrap_or_default();
     let unread = parts.iter().find_map(|part| Some((part, part.fit().problem()?)));
     Some(match unread {
@@ -51,7 +51,7 @@ fn missing(patient: &Patient<'_>, agent: Agent) -> Option<Defect> {
     })
 }
 
-fn unreadable(agent: Agent, part: &Part, problem: &str) -> Defect {
+fn unreadable(agent: Agent, part: &AgentFile, problem: &str) -> Defect {
     let file = part.file.display();
     if problem.contains("switches") || problem.contains("switched off") {
         let what = format!("`{file}`: {problem}");
@@ -90,7 +90,7 @@ fn same_bytes(one: &Path, other: &Path) -> bool {
 }
 
 /// Compares the files that setup wrote with what it would write now.
-fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
+fn settings(patient: &Checkup<'_>, agent: Agent, program: &str) -> Vec<Defect> {
     let mut found = Vec::new();
     let Ok(parts) = setup::parts(agent, patient.dirs, program, None) else { return found };
     for part in &parts {
@@ -99,9 +99,9 @@ fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
             found.push(Defect::new("settings-exposed", agent, what, "remove write permission for group and others"));
         }
         match part.fit() {
-            Fit::Same => {}
-            Fit::Problem(problem) => found.push(unreadable(agent, part, &problem)),
-            Fit::Changed => found.push(changed(patient, agent, part)),
+            FileState::Same => {}
+            FileState::Problem(problem) => found.push(unreadable(agent, part, &problem)),
+            FileState::Changed => found.push(changed(patient, agent, part)),
         }
     }
     if agent == Agent::Opencode && !setup::opencode_asks(patient.dirs) {
@@ -117,7 +117,7 @@ fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
 }
 
 /// What differs: trust, the extension, an event, or the line itself.
-fn changed(patient: &Patient<'_>, agent: Agent, part: &Part) -> Defect {
+fn changed(patient: &Checkup<'_>, agent: Agent, part: &AgentFile) -> Defect {
     let file = part.file.display();
     let is_settings = setup::settings_of(agent, patient.dirs).is_some_and(|settings| settings == part.file);
     match (agent, is_settings) {

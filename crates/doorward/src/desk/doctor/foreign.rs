@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Defect, Patient, project};
+use super::{Checkup, Defect, project};
 use crate::desk::setup;
 use crate::machine::agent::Agent;
 
@@ -12,7 +12,7 @@ use crate::machine::agent::Agent;
 const DECIDING: [&str; 6] =
     ["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest", "beforeShellExecution"];
 
-pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
+pub(super) fn defects(patient: &Checkup<'_>, agent: Agent) -> Vec<Defect> {
     let own = setup::settings_of(agent, patient.dirs);
     own.into_iter().chain(project::files(patient, agent)).flat_map(|file| in_file(&file, agent)).collect()
 }

@@ -48,7 +48,7 @@ impl Defect {
 }
 
 /// What the doctor looks at.
-struct Patient<'p> {
+struct Checkup<'p> {
     dirs: &'p Dirs,
     loaded: Loaded,
     /// The current directory: a repository can switch hooks off.
@@ -61,7 +61,7 @@ const WRONG: u8 = 1;
 pub(crate) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let here = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
-    let patient = Patient { dirs: &dirs, loaded: load::load(&dirs, None, ""), here };
+    let patient = Checkup { dirs: &dirs, loaded: load::load(&dirs, None, ""), here };
     let agents = patient.agents();
     let mut defects = own::defects(&patient);
     for agent in &agents {
@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     Ok(if defects.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(WRONG) })
 }
 
-impl Patient<'_> {
+impl Checkup<'_> {
     /// The agents that are set up: they have a mode, or our hooks in their settings.
     fn agents(&self) -> Vec<Agent> {
         let is_ours = |agent: &Agent| {

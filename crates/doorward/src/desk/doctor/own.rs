@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use anyhow::Result;
 use doorward_ledger::{AlertKind, Index, Log, LogError};
 
-use super::{Defect, Patient, exposed};
+use super::{Checkup, Defect, exposed};
 use crate::desk::notify;
 use crate::desk::reconcile;
 use crate::desk::replay::upgrade;
@@ -15,7 +15,7 @@ use crate::machine::clock;
 use crate::machine::private_state;
 use crate::machine::record;
 use crate::memory::alerts;
-use crate::memory::ledger_view::{Room, verified};
+use crate::memory::ledger_view::{LedgerView, verify};
 use crate::policy::client_rules;
 
 /// How far back transcripts are read.
@@ -24,7 +24,7 @@ const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// The key that signs the record can be read by others.
 const KEY: &str = "key-exposed";
 
-pub(super) fn defects(patient: &Patient<'_>) -> Vec<Defect> {
+pub(super) fn defects(patient: &Checkup<'_>) -> Vec<Defect> {
     let mut found = configuration(patient);
     found.extend(state(patient));
     match Log::open(&record::directory(patient.dirs)) {
@@ -52,7 +52,7 @@ fn unusable(problem: &str) -> Defect {
     Defect::new("record-unusable", None, what, "run `doorward audit verify` for details")
 }
 
-fn configuration(patient: &Patient<'_>) -> Vec<Defect> {
+fn configuration(patient: &Checkup<'_>) -> Vec<Defect> {
     let loaded = &patient.loaded;
     let problem = |what: &String| {
         Defect::new(
@@ -77,7 +77,7 @@ fn configuration(patient: &Patient<'_>) -> Vec<Defect> {
 }
 
 /// The files of the record and the keys that sign it.
-fn state(patient: &Patient<'_>) -> Vec<Defect> {
+fn state(patient: &Checkup<'_>) -> Vec<Defect> {
     let dirs = patient.dirs;
     let mut found = Vec::new();
     for path in [dirs.state(), record::directory(dirs)] {
@@ -98,17 +98,17 @@ fn state(patient: &Patient<'_>) -> Vec<Defect> {
     found
 }
 
-fn record_defects(patient: &Patient<'_>) -> Result<Vec<Defect>> {
+fn record_defects(patient: &Checkup<'_>) -> Result<Vec<Defect>> {
     let mut found = Vec::new();
-    let verified = verified(patient.dirs)?;
+    let verified = verify(patient.dirs)?;
     if let Some(first) = verified.report.findings.first() {
         let what = format!("the record is broken: {}", first.fault);
         found.push(Defect::new("record-broken", None, what, "run `doorward audit verify` to see where"));
     }
-    let room = Room::open(patient.dirs.clone())?;
-    let index = room.index()?;
+    let view = LedgerView::open(patient.dirs.clone())?;
+    let index = view.index()?;
     found.extend(waiting(patient, &index)?);
-    if let Some(waiting) = upgrade::waiting(&room, screen::bar())? {
+    if let Some(waiting) = upgrade::waiting(&view, screen::bar())? {
         let instead = "`doorward replay --upgrade` lists the changes, `--accept` accepts them; until then the old thresholds apply";
         found.push(Defect::new("upgrade-unaccepted", None, waiting.sentence(), instead));
     }
@@ -116,7 +116,7 @@ fn record_defects(patient: &Patient<'_>) -> Result<Vec<Defect>> {
 }
 
 /// What is waiting for the user.
-fn waiting(patient: &Patient<'_>, index: &Index) -> Result<Vec<Defect>> {
+fn waiting(patient: &Checkup<'_>, index: &Index) -> Result<Vec<Defect>> {
     let mut found = Vec::new();
     for ticket in overdue_tickets(index)? {
         let what = format!("you overrode `{}` {} times in a week", ticket.pattern, ticket.overrides);

@@ -8,12 +8,12 @@ pub(super) enum Block {
         line: usize,
         json: String,
     },
-    Row(Row),
+    Row(SpecRow),
 }
 
 /// One row of a table with the columns `call` and `verdict`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct SpecRow {
     pub line: usize,
     /// `bash` unless a word precedes the code.
     pub tool: String,
@@ -63,14 +63,14 @@ fn header(cells: &[String]) -> Option<Columns> {
     Some(Columns { call: at("call")?, verdict: at("verdict")?, because: at("because") })
 }
 
-fn row(cells: &[String], columns: Columns, line: usize) -> Option<Row> {
+fn row(cells: &[String], columns: Columns, line: usize) -> Option<SpecRow> {
     let call = cells.get(columns.call)?;
     if call.chars().all(|character| matches!(character, '-' | ':')) {
         return None;
     }
     let (tool, argument) = call.split_once('`').map_or(("", call.as_str()), |(tool, _)| (tool.trim(), code(call)));
     let plain = |column: usize| cells.get(column).map(|cell| cell.trim_matches('`').to_owned()).unwrap_or_default();
-    Some(Row {
+    Some(SpecRow {
         line,
         tool: if tool.is_empty() { "bash".into() } else { tool.to_ascii_lowercase() },
         argument: argument.to_owned(),
@@ -133,7 +133,7 @@ text | no table
 | `rm` | block |
 ";
         let row = |line, tool: &str, argument: &str, verdict: &str, because: &str| {
-            Block::Row(Row {
+            Block::Row(SpecRow {
                 line,
                 tool: tool.into(),
                 argument: argument.into(),

@@ -13,8 +13,8 @@ use doorward_ledger::Metrics;
 
 use crate::machine::clock;
 use crate::machine::paths::Dirs;
-use crate::memory::grants::store::Desk;
-use crate::memory::ledger_view::Room;
+use crate::memory::grants::store::GrantStore;
+use crate::memory::ledger_view::LedgerView;
 
 /// How often `--watch` refreshes.
 const PAUSE: Duration = Duration::from_secs(2);
@@ -45,9 +45,9 @@ struct Figures {
 }
 
 pub(crate) fn run(arguments: &MetricsArguments) -> Result<ExitCode> {
-    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     loop {
-        let figures = figures(&room, &arguments.since)?;
+        let figures = figures(&view, &arguments.since)?;
         let mut out = anstream::stdout().lock();
         if arguments.watch && std::io::stdout().is_terminal() {
             write!(out, "\x1b[H\x1b[2J")?;
@@ -67,17 +67,17 @@ pub(crate) fn run(arguments: &MetricsArguments) -> Result<ExitCode> {
     }
 }
 
-fn figures(room: &Room, since: &str) -> Result<Figures> {
+fn figures(view: &LedgerView, since: &str) -> Result<Figures> {
     let now_ms = clock::now_ms();
     let since_ms = clock::parse(since, now_ms).map_err(anyhow::Error::msg)?;
-    let index = room.index()?;
+    let index = view.index()?;
     let standing = crate::memory::alerts::standing(&index, now_ms)?;
     let of_kind = |kind: doorward_ledger::AlertKind| {
         (kind.word(), standing.iter().filter(|alert| alert.kind == kind).count() as u64)
     };
     Ok(Figures {
         metrics: index.metrics(since_ms, now_ms)?,
-        pending: Desk::of(&room.dirs).map(|desk| desk.open().len()).unwrap_or_default(),
+        pending: GrantStore::open_at(&view.dirs).map(|store| store.open_calls().len()).unwrap_or_default(),
         alerts: doorward_ledger::AlertKind::ALL.map(of_kind).to_vec(),
     })
 }

@@ -11,7 +11,7 @@ use doorward_engine::layer2::feature::{self, Features, Named};
 use doorward_engine::layer2::table::{Heads, ONE, Table};
 use doorward_engine::layer2::{odds, probability};
 
-use super::rows::Row;
+use super::rows::LabelledCall;
 
 /// How strongly a weight is pulled towards its hand-set value.
 const HOLD: f64 = 0.5;
@@ -33,7 +33,7 @@ struct Example {
 }
 
 /// Fits both heads.
-pub(super) fn fit<'r>(rows: impl Iterator<Item = &'r Row>, prior: &Table) -> Table {
+pub(super) fn fit<'r>(rows: impl Iterator<Item = &'r LabelledCall>, prior: &Table) -> Table {
     let examples = examples(rows);
     let ask = head(&examples, prior, 0);
     let block = head(&examples, prior, 1);
@@ -42,7 +42,7 @@ pub(super) fn fit<'r>(rows: impl Iterator<Item = &'r Row>, prior: &Table) -> Tab
     Table { base: [whole(ask.base), whole(block.base)], slope: [ONE as i32; 2], offset: [0; 2], weights }
 }
 
-fn examples<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<Example> {
+fn examples<'r>(rows: impl Iterator<Item = &'r LabelledCall>) -> Vec<Example> {
     let mut all: BTreeMap<&[Features], (f64, [f64; 2])> = BTreeMap::new();
     for row in rows {
         let asked = if row.floor > Verdict::AutoApprove { ASKED } else { 1.0 };

@@ -24,10 +24,10 @@ use crate::machine::record::Ledger;
 use crate::machine::visible;
 use crate::memory::alerts;
 use crate::memory::grants::Pending;
-use crate::memory::grants::store::Desk;
+use crate::memory::grants::store::GrantStore;
 use crate::policy::load;
 pub(crate) use pushed::undelivered;
-use send::{Note, Way};
+use send::{Channel, Notification};
 pub(crate) use turn::Occasion;
 
 /// Minimum time between two notifications; each says how many calls are waiting.
@@ -69,10 +69,10 @@ fn of_call(dirs: Dirs, id: &str) -> Result<ExitCode> {
     let notify = load::load(&dirs, None, "").config.notify;
     let Some((pending, waiting)) = due(&dirs, id)? else { return Ok(ExitCode::SUCCESS) };
     let told = Message::of(&pending, waiting).note();
-    for way in Way::of_calls(&notify) {
-        let outcome = way.tell(&notify, &told);
+    for way in Channel::for_calls(&notify) {
+        let outcome = way.send(&notify, &told);
         // The desktop is optional unless configured: a machine without one is not an error.
-        if way != Way::Desktop || notify.desktop == Some(true) {
+        if way != Channel::Desktop || notify.desktop == Some(true) {
             note(&dirs, way, outcome)?;
         }
     }
@@ -83,16 +83,16 @@ fn of_call(dirs: Dirs, id: &str) -> Result<ExitCode> {
 /// The call, unless it was answered meanwhile or already announced together with another.
 fn due(dirs: &Dirs, id: &str) -> Result<Option<(Pending, usize)>> {
     let since = now_ms();
-    let told_ms = Desk::of(dirs)?.told()?.told_ms;
+    let told_ms = GrantStore::open_at(dirs)?.last_notice()?.told_ms;
     let wait_ms = told_ms.saturating_add(APART_MS).saturating_sub(since).min(APART_MS);
     std::thread::sleep(Duration::from_millis(wait_ms));
-    let desk = Desk::of(dirs)?;
-    let open = desk.open();
+    let store = GrantStore::open_at(dirs)?;
+    let open = store.open_calls();
     let Some(pending) = open.iter().find(|pending| pending.id == id) else { return Ok(None) };
-    let is_first = desk.tell(|told| {
+    let is_first = store.update_notice(|told| {
         let is_first = told.told_ms < since;
         if is_first {
-            told.told_ms = desk.now_ms;
+            told.told_ms = store.now_ms;
         }
         is_first
     })?;
@@ -100,10 +100,10 @@ fn due(dirs: &Dirs, id: &str) -> Result<Option<(Pending, usize)>> {
 }
 
 /// Records that a notifier fails: once, until it works again.
-fn note(dirs: &Dirs, way: Way, outcome: Result<(), String>) -> Result<()> {
+fn note(dirs: &Dirs, way: Channel, outcome: Result<(), String>) -> Result<()> {
     let name = way.name();
     let is_failing = outcome.is_err();
-    let is_news = Desk::of(dirs)?.tell(|told| {
+    let is_news = GrantStore::open_at(dirs)?.update_notice(|told| {
         let was_failing = told.failing.iter().any(|failing| failing == name);
         told.failing.retain(|failing| failing != name);
         if is_failing {
@@ -115,7 +115,7 @@ fn note(dirs: &Dirs, way: Way, outcome: Result<(), String>) -> Result<()> {
         && is_news
     {
         let text = format!("{name}: {}", visible(&problem));
-        alerts::raise(vec![alerts::raised(AlertKind::Notifier, name, &text)], &mut Ledger::of(dirs));
+        alerts::raise(vec![alerts::new_alert(AlertKind::Notifier, name, &text)], &mut Ledger::open(dirs));
         // Visible only when the command is run by hand.
         let _ = writeln!(anstream::stderr(), "doorward: {text}");
     }
@@ -141,12 +141,12 @@ impl Message {
     }
 
     /// One line for a title, the rest for a text.
-    fn note(&self) -> Note {
+    fn note(&self) -> Notification {
         let others = match self.waiting {
             0 | 1 => String::new(),
             all => format!(" ({all} wait)"),
         };
-        Note {
+        Notification {
             title: format!("{} is waiting for you{others}", self.agent),
             text: format!("{}: {}\n{}\ndoorward review", self.tool, self.call, self.reason),
             json: json!(self).to_string(),

@@ -11,8 +11,8 @@ use anyhow::Result;
 use doorward_ledger::{Alert, AlertKind, AlertState};
 use serde_json::json;
 
-use super::send::{Note, Way};
-use super::turn::{Occasion, Turn};
+use super::send::{Channel, Notification};
+use super::turn::{NotifierLock, Occasion};
 use super::{SHOWN, note};
 use crate::desk::reconcile;
 use crate::machine::clock;
@@ -21,9 +21,9 @@ use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::machine::visible;
 use crate::memory::alerts;
-use crate::memory::grants::store::Desk;
-use crate::memory::ledger_view::Room;
-use crate::memory::notices::{Delivery, Pushed};
+use crate::memory::grants::store::GrantStore;
+use crate::memory::ledger_view::LedgerView;
+use crate::memory::notices::{Delivery, PushedAlerts};
 use crate::policy::config::Notify;
 use crate::policy::load;
 
@@ -46,7 +46,7 @@ const NICE: i32 = 10;
 
 /// The alerts that could not be delivered, one sentence per notifier.
 pub(crate) fn undelivered(dirs: &Dirs) -> Vec<String> {
-    let pushed = Desk::of(dirs).and_then(|desk| desk.pushed()).unwrap_or_default();
+    let pushed = GrantStore::open_at(dirs).and_then(|store| store.pushed_alerts()).unwrap_or_default();
     let mut ways: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
     for (way, why) in pushed.alerts.values().flat_map(|delivery| &delivery.failed) {
         let (count, last) = ways.entry(way).or_default();
@@ -66,13 +66,13 @@ pub(super) fn run(dirs: &Dirs, occasion: Occasion) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let _ = rustix::process::nice(NICE);
-    let Some(_turn) = Turn::take(dirs, occasion)? else { return Ok(ExitCode::SUCCESS) };
+    let Some(_turn) = NotifierLock::take(dirs, occasion)? else { return Ok(ExitCode::SUCCESS) };
     // Retry failures at the next check, not right away: the alert may have arrived after all.
     let mut down = Vec::new();
     for round in ROUNDS {
         let _ = record::is_look_due();
         let standing = standing(dirs, round(occasion))?;
-        tell(dirs, &notify, &standing, &mut down)?;
+        deliver(dirs, &notify, &standing, &mut down)?;
         if !record::is_look_due() {
             break;
         }
@@ -82,8 +82,8 @@ pub(super) fn run(dirs: &Dirs, occasion: Occasion) -> Result<ExitCode> {
 
 /// All open alerts. State about closed ones is dropped.
 fn standing(dirs: &Dirs, occasion: Occasion) -> Result<Vec<Alert>> {
-    let desk = Desk::of(dirs)?;
-    let pushed = desk.pushed()?;
+    let store = GrantStore::open_at(dirs)?;
+    let pushed = store.pushed_alerts()?;
     let pause = pushed.verifying_ms.saturating_mul(SHARE);
     let is_verified = occasion == Occasion::Ended || now_ms().abs_diff(pushed.verified_ms) >= pause;
     let started = Instant::now();
@@ -95,11 +95,11 @@ fn standing(dirs: &Dirs, occasion: Occasion) -> Result<Vec<Alert>> {
     }
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     // An unreadable record is reported above; the rest is still evaluated.
-    let index = Room::open(dirs.clone()).and_then(|room| room.index());
+    let index = LedgerView::open(dirs.clone()).and_then(|view| view.index());
     if let Ok(standing) = index.and_then(|index| alerts::standing(&index, now_ms())) {
         found.extend(standing);
     }
-    desk.push(|pushed| {
+    store.update_pushed(|pushed| {
         if is_verified {
             (pushed.verified_ms, pushed.verifying_ms) = (now_ms(), took);
         }
@@ -117,13 +117,13 @@ fn broken(dirs: &Dirs) -> Option<Alert> {
 
 /// Compares the last day's transcripts with the record and records what ran without one.
 fn unguarded(dirs: &Dirs) -> Result<()> {
-    let room = Room::open(dirs.clone())?;
-    reconcile::look(&room, now_ms().saturating_sub(DAY_MS)).map(|_found| ())
+    let view = LedgerView::open(dirs.clone())?;
+    reconcile::find_unguarded(&view, now_ms().saturating_sub(DAY_MS)).map(|_found| ())
 }
 
 /// Delivers what is new and remembers how that went.
-fn tell(dirs: &Dirs, notify: &Notify, standing: &[Alert], down: &mut Vec<(Way, String)>) -> Result<()> {
-    let known = Desk::of(dirs)?.pushed()?;
+fn deliver(dirs: &Dirs, notify: &Notify, standing: &[Alert], down: &mut Vec<(Channel, String)>) -> Result<()> {
+    let known = GrantStore::open_at(dirs)?.pushed_alerts()?;
     let due = standing.iter().map(|alert| (alert, known.due(alert, notify))).filter(|(_, ways)| !ways.is_empty());
     for (alert, ways) in due.take(AT_ONCE) {
         let told = worded(alert);
@@ -131,28 +131,29 @@ fn tell(dirs: &Dirs, notify: &Notify, standing: &[Alert], down: &mut Vec<(Way, S
             // Don't wait again for a notifier that just failed.
             let outcome = match down.iter().find(|(failed, _)| *failed == way) {
                 Some((_, why)) => Err(why.clone()),
-                None => way.tell(notify, &told).inspect_err(|why| down.push((way, why.clone()))),
+                None => way.send(notify, &told).inspect_err(|why| down.push((way, why.clone()))),
             };
-            Desk::of(dirs)?.push(|pushed| pushed.went(alert, way, &outcome))?;
+            GrantStore::open_at(dirs)?.update_pushed(|pushed| pushed.went(alert, way, &outcome))?;
             note(dirs, way, outcome)?;
         }
     }
     Ok(())
 }
 
-impl Pushed {
+impl PushedAlerts {
     /// The notifiers that still have to deliver an alert: not those that already did, and not the one it is about.
-    fn due(&self, alert: &Alert, notify: &Notify) -> Vec<Way> {
+    fn due(&self, alert: &Alert, notify: &Notify) -> Vec<Channel> {
         if alert.state == AlertState::Acknowledged {
             return Vec::new();
         }
         let delivery = self.alerts.get(&alert.id).filter(|delivery| !delivery.is_seen);
-        let is_told = |way: &Way| delivery.is_some_and(|delivery| delivery.told.iter().any(|told| told == way.name()));
-        let is_about = |way: &Way| alert.kind == AlertKind::Notifier && alert.about == way.name();
-        Way::all(notify).into_iter().filter(|way| !is_told(way) && !is_about(way)).collect()
+        let is_told =
+            |way: &Channel| delivery.is_some_and(|delivery| delivery.told.iter().any(|told| told == way.name()));
+        let is_about = |way: &Channel| alert.kind == AlertKind::Notifier && alert.about == way.name();
+        Channel::configured(notify).into_iter().filter(|way| !is_told(way) && !is_about(way)).collect()
     }
 
-    fn went(&mut self, alert: &Alert, way: Way, outcome: &Result<(), String>) {
+    fn went(&mut self, alert: &Alert, way: Channel, outcome: &Result<(), String>) {
         let delivery = self.alerts.entry(alert.id.clone()).or_default();
         if delivery.is_seen {
             // It fired again after the user had seen it.
@@ -191,7 +192,7 @@ impl Pushed {
 }
 
 /// The notification for an alert: what `doorward alerts` shows.
-fn worded(alert: &Alert) -> Note {
+fn worded(alert: &Alert) -> Notification {
     let start = |text: &str| visible(text).replace('\n', " ").chars().take(SHOWN).collect::<String>();
     let (about, text) = (start(&alert.about), start(&alert.text));
     let kind = alert.kind.word();
@@ -204,7 +205,7 @@ fn worded(alert: &Alert) -> Note {
         "event": "alert", "id": alert.id, "kind": kind, "about": about, "text": text,
         "time": clock::moment(alert.last_ms), "answer": answer,
     });
-    Note {
+    Notification {
         title: format!("doorward alert: {kind}"),
         text: format!("{about}\n{text}\ndoorward alerts"),
         json: json.to_string(),

@@ -17,11 +17,11 @@ const LOOK: Duration = Duration::from_millis(50);
 
 /// Held by one process at a time.
 #[derive(Debug)]
-pub(super) struct Turn(#[allow(dead_code, reason = "the lock goes with the file")] File);
+pub(super) struct NotifierLock(#[allow(dead_code, reason = "the lock goes with the file")] File);
 
-impl Turn {
+impl NotifierLock {
     /// Waits for the turn; `None` if another process is already waiting, which will see everything this one would.
-    pub(super) fn take(dirs: &Dirs, occasion: Occasion) -> Result<Option<Turn>> {
+    pub(super) fn take(dirs: &Dirs, occasion: Occasion) -> Result<Option<NotifierLock>> {
         let end = Instant::now() + PATIENCE;
         let next = file(dirs, "look.next")?;
         // The waiting process may not verify the record.
@@ -30,7 +30,7 @@ impl Turn {
             return Ok(None);
         }
         let at_work = file(dirs, "look.lock")?;
-        Ok(locked(&at_work, end).then_some(Turn(at_work)))
+        Ok(locked(&at_work, end).then_some(NotifierLock(at_work)))
     }
 }
 

@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use doorward_ledger::{Kind, Log, PolicyBody};
 use serde_json::{Value, json};
 
-use super::{Offer, Way, open};
-use crate::desk::trust::change::Change;
+use super::{Offer, Remedy, open};
+use crate::desk::trust::change::TrustChange;
 use crate::hook::{Surroundings, answer};
 use crate::machine::agent::Agent;
 use crate::machine::clock::{now_ms, pretended};
 use crate::machine::paths::Dirs;
 use crate::machine::record::{self, Ledger};
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::policy::approved_config::Accepted;
-use crate::policy::from_history::{self, DECLINED_MS, Item, LASTS_MS};
+use crate::policy::from_history::{self, AcceptedOffer, DECLINED_MS, LASTS_MS};
 
 const MINUTE_MS: u64 = 60 * 1000;
 
@@ -47,7 +47,7 @@ impl House {
         }
         record::begin(&house.dirs()).unwrap();
         house.choose(mode);
-        let trusted = Change::project(&house.at("project"), true, now_ms()).unwrap();
+        let trusted = TrustChange::project(&house.at("project"), true, now_ms()).unwrap();
         trusted.apply(&house.dirs(), &mut house.ledger()).unwrap();
         house
     }
@@ -74,7 +74,7 @@ impl House {
     }
 
     pub(super) fn ledger(&self) -> Ledger {
-        Ledger::of(&self.dirs())
+        Ledger::open(&self.dirs())
     }
 
     pub(super) fn pass(&self, ms: u64) {
@@ -116,7 +116,7 @@ impl House {
     }
 
     pub(super) fn offers(&self) -> Vec<Offer> {
-        let room = Room::open(self.dirs()).unwrap();
+        let room = LedgerView::open(self.dirs()).unwrap();
         let index = room.index().unwrap();
         open(&room, &index).unwrap()
     }
@@ -230,7 +230,7 @@ fn what_may_bring_something_else_each_time_and_what_was_refused_is_not_offered()
         assert_eq!(word, "ask", "{reason}");
     }
     let offers = house.offers();
-    assert!(matches!(offers.as_slice(), [Offer { way: Way::Nothing(_), .. }]), "{offers:?}");
+    assert!(matches!(offers.as_slice(), [Offer { way: Remedy::Nothing(_), .. }]), "{offers:?}");
     let install = bash("npm install left-pad");
     assert_eq!(house.call("no", &install, false).0, "ask");
     house.ends("no");
@@ -253,7 +253,7 @@ fn the_past_of_a_pattern_counts_once_a_person_accepted_it_and_lowers_no_floor() 
         serde_json::from_slice::<Value>(&decisions.last().unwrap().body.unwrap()).unwrap()
     };
     assert!(newest()["facts"]["counts"]["accepted_rate"].is_null(), "{:#}", newest());
-    let item = Item { calls: None, ..house.offers()[0].item().unwrap().clone() };
+    let item = AcceptedOffer { calls: None, ..house.offers()[0].item().unwrap().clone() };
     from_history::accept(&house.dirs(), item, &mut house.ledger()).unwrap();
     assert_eq!(house.call("s", &manifest(&house), true).0, "ask");
     let body = newest();

@@ -18,7 +18,7 @@ const CHAIN: usize = 64;
 
 /// What a recorded call did to a file.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
+pub(super) struct FileChange {
     pub decision: CallId,
     pub turn: Option<String>,
     pub before: String,
@@ -41,7 +41,7 @@ pub(super) struct Undone {
 
 /// File changes that still exist as far as is known, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Changes(BTreeMap<String, Vec<Change>>);
+pub(super) struct Changes(BTreeMap<String, Vec<FileChange>>);
 
 impl Changes {
     /// A file had this content at this time.
@@ -57,7 +57,7 @@ impl Changes {
     }
 
     /// A call changed a file.
-    pub(super) fn changed(&mut self, path: &str, change: Change) -> Vec<Undone> {
+    pub(super) fn changed(&mut self, path: &str, change: FileChange) -> Vec<Undone> {
         let gone = self.gone_since(path, &change.after);
         let Some(last) = gone.last() else {
             let chain = self.0.entry(path.to_owned()).or_default();
@@ -81,7 +81,7 @@ impl Changes {
     }
 
     /// Removes the changes that are gone because the file has its earlier content back.
-    fn gone_since(&mut self, path: &str, state: &str) -> Vec<Change> {
+    fn gone_since(&mut self, path: &str, state: &str) -> Vec<FileChange> {
         let Some(chain) = self.0.get_mut(path) else { return Vec::new() };
         let first = chain.iter().position(|change| change.before == state);
         first.map(|first| chain.split_off(first)).unwrap_or_default()
@@ -89,7 +89,7 @@ impl Changes {
 }
 
 /// A new file that is deleted again was often only temporary.
-fn undone(gone: Vec<Change>, path: &str, by: Option<String>, (from_ms, to_ms): (u64, u64)) -> Vec<Undone> {
+fn undone(gone: Vec<FileChange>, path: &str, by: Option<String>, (from_ms, to_ms): (u64, u64)) -> Vec<Undone> {
     let edits = gone.into_iter().filter(|change| change.before != NOTHING);
     edits
         .map(|change| Undone { decision: change.decision, path: path.to_owned(), by: by.clone(), from_ms, to_ms })
@@ -100,10 +100,10 @@ fn undone(gone: Vec<Change>, path: &str, by: Option<String>, (from_ms, to_ms): (
 mod tests {
     use super::*;
 
-    fn change(decision: &str, turn: &str, states: &str, at_ms: u64) -> Change {
+    fn change(decision: &str, turn: &str, states: &str, at_ms: u64) -> FileChange {
         let (before, after) = states.split_once('>').unwrap();
         let turn = Some(turn.to_owned()).filter(|turn| !turn.is_empty());
-        Change { decision: decision.into(), turn, before: before.into(), after: after.into(), at_ms }
+        FileChange { decision: decision.into(), turn, before: before.into(), after: after.into(), at_ms }
     }
 
     /// Changes of one file, then what it held at a moment: the decisions that were undone.

@@ -39,7 +39,7 @@ fn edit(room: &Room, id: &str, turn: &str, old: &str, new: &str) {
 }
 
 fn taken_back(room: &Room) -> Vec<OutcomeBody> {
-    reverts::found(&audit::Room::open(room.dirs()).unwrap(), 0).unwrap()
+    reverts::find(&audit::LedgerView::open(room.dirs()).unwrap(), 0).unwrap()
 }
 
 fn ids(found: &[OutcomeBody]) -> Vec<&str> {

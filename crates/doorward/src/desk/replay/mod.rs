@@ -23,28 +23,28 @@ pub(crate) use arguments::ReplayArguments;
 pub(crate) use compare::{Replayed, replay};
 pub(crate) use policies::{Pair, Policies};
 pub(crate) use show::{print, sums, to_json};
-pub(crate) use stream::{Passed, Past, each, others};
+pub(crate) use stream::{ReadCounts, RecordedDecision, each, others};
 
 use crate::desk::screen;
 use crate::machine::clock;
 use crate::machine::paths::Dirs;
-use crate::memory::ledger_view::Room;
-use crate::policy::load::{self, Instead};
+use crate::memory::ledger_view::LedgerView;
+use crate::policy::load::{self, Overrides};
 
 /// Exit code: something gets laxer and was not accepted.
 const LAXER: u8 = 1;
 
 /// Judges the record again and prints what changes.
 pub(crate) fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
-    let instead = arguments.instead()?;
-    let room = Room::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
+    let overrides = arguments.overrides()?;
+    let room = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     trusted(&room.dirs)?;
     let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
     let replayed = if arguments.upgrade {
         upgrade::against_record(&room, since, screen::bar())?
     } else {
-        let here = Instead::default();
-        replay(&room.log, since, &between(&room.dirs, &here, &instead), screen::bar())?
+        let here = Overrides::default();
+        replay(&room.log, since, &between(&room.dirs, &here, &overrides), screen::bar())?
     };
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -61,10 +61,10 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<ExitCode> {
 }
 
 /// The policies from the configuration, with replacements for some of the user's files.
-pub(crate) fn between<'a>(dirs: &'a Dirs, old: &'a Instead, new: &'a Instead) -> Policies<'a> {
+pub(crate) fn between<'a>(dirs: &'a Dirs, old: &'a Overrides, new: &'a Overrides) -> Policies<'a> {
     Policies::new(move |setting| {
-        let policy = |instead: &Instead| {
-            let loaded = load::load_instead(dirs, setting.project.as_deref(), &setting.agent, instead);
+        let policy = |overrides: &Overrides| {
+            let loaded = load::load_with(dirs, setting.project.as_deref(), &setting.agent, overrides);
             loaded.policy(setting.mode)
         };
         Ok(Pair { old: policy(old)?, new: policy(new)? })

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use super::compare::Verdicts;
 use super::*;
 use crate::desk::grants::answer::approve as say_yes;
-use crate::desk::grants::answer::{Step, Yes, to_type};
+use crate::desk::grants::answer::{Approval, ApprovedBy, to_type};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
 use crate::machine::record::{self, Ledger};
-use crate::memory::grants::store::Desk;
+use crate::memory::grants::store::GrantStore;
 use crate::policy::config::Config;
 
 /// A home with agents in three modes, and a project beside it.
@@ -35,7 +35,7 @@ impl House {
         house.put("project/notes.txt", "one\n");
         record::begin(&house.dirs()).unwrap();
         let loaded = load::load(&house.dirs(), None, "pi");
-        crate::policy::approved_config::accept(&house.dirs(), &loaded, &mut Ledger::of(&house.dirs())).unwrap();
+        crate::policy::approved_config::accept(&house.dirs(), &loaded, &mut Ledger::open(&house.dirs())).unwrap();
         house
     }
 
@@ -80,8 +80,8 @@ impl House {
         let _receipt = self.log().append(body, now_ms()).unwrap();
     }
 
-    fn replay(&self, new: &Instead) -> Replayed {
-        let here = Instead::default();
+    fn replay(&self, new: &Overrides) -> Replayed {
+        let here = Overrides::default();
         replay(&self.log(), 0, &between(&self.dirs(), &here, new), |_| {}).unwrap()
     }
 
@@ -141,11 +141,12 @@ fn what_was_decided_is_decided_again_bit_for_bit() {
         house.bash(Agent::Claude, "words", "git push origin main");
         house.bash(Agent::Claude, "asked", "git push origin other");
         house.bash(Agent::Claude, "copied", "rm notes.txt");
-        let desk = Desk::of(&house.dirs()).unwrap();
-        let pending = desk.open().into_iter().find(|pending| pending.needs() <= Clearance::Firm).unwrap();
-        let yes = say_yes(&desk, &mut Ledger::of(&house.dirs()), &pending.id, Yes::Typed(&to_type(&pending)), None);
-        assert_eq!(yes.unwrap(), Step::Granted);
-        let replayed = house.replay(&Instead::default());
+        let desk = GrantStore::open_at(&house.dirs()).unwrap();
+        let pending = desk.open_calls().into_iter().find(|pending| pending.needs() <= Clearance::Firm).unwrap();
+        let yes =
+            say_yes(&desk, &mut Ledger::open(&house.dirs()), &pending.id, ApprovedBy::Typed(&to_type(&pending)), None);
+        assert_eq!(yes.unwrap(), Approval::Granted);
+        let replayed = house.replay(&Overrides::default());
         assert!(replayed.judged() > 150, "{}", replayed.judged());
         assert_eq!(replayed.recorded.first, Vec::<String>::new());
         assert_eq!((replayed.recorded.same_policy, replayed.recorded.differing), (replayed.judged(), 0));
@@ -198,7 +199,7 @@ fn regret_and_friction_are_what_became_of_the_decisions_that_move() {
     let allowing =
         Config::parse(&format!("{CONFIG}[permissions]\nallow = [\"fetch(https://unlisted.example.org/page)\"]\n"))
             .unwrap();
-    let replayed = house.replay(&Instead { config: Some(allowing), ..Instead::default() });
+    let replayed = house.replay(&Overrides { config: Some(allowing), ..Overrides::default() });
     assert_eq!(replayed.all.laxer, 4, "{:?}", replayed.laxer);
     assert_eq!((replayed.worth.friction_avoided, replayed.worth.regret_added), (1, 2));
 }
@@ -210,7 +211,7 @@ fn what_cannot_be_judged_again_is_counted() {
     house.append(&DecisionBody { id: "older".into(), ..DecisionBody::default() });
     let odd = serde_json::value::RawValue::from_string(r#"{"effects":7}"#.into()).unwrap();
     house.append(&DecisionBody { id: "odd".into(), facts: Some(odd), ..DecisionBody::default() });
-    let replayed = house.replay(&Instead::default());
+    let replayed = house.replay(&Overrides::default());
     assert_eq!((replayed.judged(), replayed.passed.unreadable, replayed.passed.bad), (1, 2, 0));
     let folder = record::directory(&house.dirs());
     let current = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).find(|path| {
@@ -222,7 +223,7 @@ fn what_cannot_be_judged_again_is_counted() {
     let at = bytes.windows(5).position(|window| window == b"older").unwrap();
     bytes[at] = b'X';
     std::fs::write(&current, bytes).unwrap();
-    let replayed = house.replay(&Instead::default());
+    let replayed = house.replay(&Overrides::default());
     assert_eq!((replayed.judged(), replayed.passed.unreadable, replayed.passed.bad), (1, 1, 1));
 }
 
@@ -262,7 +263,7 @@ fn thresholds_of_the_user_count_once_a_person_accepted_what_they_loosen() {
     assert_eq!(policy.thresholds.reads_per_minute, plain.thresholds.reads_per_minute);
     assert_ne!(policy.version, plain.version);
     let accept = |loaded| {
-        crate::policy::approved_config::accept(&house.dirs(), loaded, &mut Ledger::of(&house.dirs())).unwrap()
+        crate::policy::approved_config::accept(&house.dirs(), loaded, &mut Ledger::open(&house.dirs())).unwrap()
     };
     let loaded = load::load(&house.dirs(), None, "pi");
     assert_eq!(loaded.unaccepted_sentences(), Vec::<String>::new(), "a limit that nobody can raise loosens nothing");
@@ -288,7 +289,7 @@ fn thresholds_of_the_user_count_once_a_person_accepted_what_they_loosen() {
 fn an_upgrade_is_held_against_the_record_and_keeps_the_old_thresholds_until_it_is_accepted() {
     let house = House::new(CONFIG);
     house.bash(Agent::Claude, "one", "ls");
-    let room = || Room::open(house.dirs()).unwrap();
+    let room = || LedgerView::open(house.dirs()).unwrap();
     assert_eq!(upgrade::waiting(&room(), |_| {}).unwrap(), None);
     let older = |verdict| {
         let record = house.log().records().unwrap().map(Result::unwrap).find_map(|record| {

@@ -16,15 +16,15 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::desk::grants::answer;
-use crate::desk::grants::answer::{Step, Yes};
+use crate::desk::grants::answer::{Approval, ApprovedBy};
 use crate::desk::person;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Dirs;
 use crate::machine::presence;
 use crate::machine::record::Ledger;
-use crate::memory::grants::store::Desk;
-use crate::memory::grants::{self, Row};
-use model::{Deed, Model};
+use crate::memory::grants::store::GrantStore;
+use crate::memory::grants::{self, QueueRow};
+use model::{Action, Model};
 use terminal::{Input, Screen};
 
 /// How often the list refreshes while no key is pressed.
@@ -41,7 +41,7 @@ pub(crate) fn run() -> Result<ExitCode> {
     }
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     // Report problems with the store before taking over the screen.
-    let _desk = Desk::of(&dirs)?;
+    let _desk = GrantStore::open_at(&dirs)?;
     // Without the lock, calls are refused at once instead of waiting for this screen; you can still answer them here.
     let _presence = presence::announce(&dirs);
     let mut screen = Screen::open()?;
@@ -59,24 +59,24 @@ fn watch(screen: &mut Screen, dirs: &Dirs) -> Result<()> {
             grants::sweep(dirs);
             swept = Some(Instant::now());
         }
-        model.take(listed(dirs)?, now_ms());
-        model.seen(screen.draw(&model)?, clock(started));
+        model.take(queue_rows(dirs)?, now_ms());
+        model.note_visible(screen.draw(&model)?, clock(started));
         let deed = match screen.wait(PAUSE)? {
             Some(Input::Key(key)) => model.press(key, clock(started)),
             Some(Input::Pasted) => model.pasted(),
             Some(Input::Resized) | None => None,
         };
         match deed {
-            Some(Deed::Leave) => return Ok(()),
-            Some(Deed::Prepare { id, wish }) => {
-                model.told("checking what that would change …".to_owned());
+            Some(Action::Leave) => return Ok(()),
+            Some(Action::Prepare { id, wish }) => {
+                model.set_message("checking what that would change …".to_owned());
                 let _sight = screen.draw(&model)?;
                 match offer::prepare(dirs, &id, wish) {
                     Ok(offer) => model.offered(offer),
-                    Err(error) => model.told(format!("{error:#}")),
+                    Err(error) => model.set_message(format!("{error:#}")),
                 }
             }
-            Some(deed) => model.told(perform(&deed, dirs)),
+            Some(deed) => model.set_message(perform(&deed, dirs)),
             None => continue,
         }
         screen.forget_typed()?;
@@ -84,27 +84,27 @@ fn watch(screen: &mut Screen, dirs: &Dirs) -> Result<()> {
 }
 
 /// The waiting calls, and the approved ones that have not run yet.
-fn listed(dirs: &Dirs) -> Result<Vec<Row>> {
-    let desk = Desk::of(dirs)?;
-    Ok(grants::queue(desk.open().into_iter().chain(desk.approved()).collect(), desk.now_ms))
+fn queue_rows(dirs: &Dirs) -> Result<Vec<QueueRow>> {
+    let store = GrantStore::open_at(dirs)?;
+    Ok(grants::queue(store.open_calls().into_iter().chain(store.approved()).collect(), store.now_ms))
 }
 
 /// Carries out the user's decision; returns the message to show.
-fn perform(deed: &Deed, dirs: &Dirs) -> String {
+fn perform(deed: &Action, dirs: &Dirs) -> String {
     let outcome = match deed {
-        Deed::Approve { id, typed, why } => approve(dirs, id, typed.as_deref(), why.clone()),
-        Deed::Refuse { ids } => refuse(dirs, ids),
-        Deed::Accept(offer) => offer::accept(dirs, offer),
-        Deed::Prepare { .. } | Deed::Leave => Ok(String::new()),
+        Action::Approve { id, typed, why } => approve(dirs, id, typed.as_deref(), why.clone()),
+        Action::Refuse { ids } => refuse(dirs, ids),
+        Action::Accept(offer) => offer::accept(dirs, offer),
+        Action::Prepare { .. } | Action::Leave => Ok(String::new()),
     };
     outcome.unwrap_or_else(|error| format!("not done: {error:#}"))
 }
 
 fn approve(dirs: &Dirs, id: &str, typed: Option<&str>, why: Option<String>) -> Result<String> {
-    let yes = typed.map_or(Yes::Key, Yes::Typed);
-    match answer::approve(&Desk::of(dirs)?, &mut Ledger::of(dirs), id, yes, why)? {
-        Step::Granted => Ok(format!("approved `{id}`: the same call can run once within the next ten minutes")),
-        Step::FirstOfTwo(wait_ms) => Ok(format!(
+    let yes = typed.map_or(ApprovedBy::Key, ApprovedBy::Typed);
+    match answer::approve(&GrantStore::open_at(dirs)?, &mut Ledger::open(dirs), id, yes, why)? {
+        Approval::Granted => Ok(format!("approved `{id}`: the same call can run once within the next ten minutes")),
+        Approval::FirstOfTwo(wait_ms) => Ok(format!(
             "that was the first of two steps for `{id}`; nothing runs yet. Think it over, then type it again in {} s",
             wait_ms.div_ceil(1000)
         )),
@@ -112,9 +112,9 @@ fn approve(dirs: &Dirs, id: &str, typed: Option<&str>, why: Option<String>) -> R
 }
 
 fn refuse(dirs: &Dirs, ids: &[String]) -> Result<String> {
-    let (desk, mut ledger) = (Desk::of(dirs)?, Ledger::of(dirs));
+    let (store, mut ledger) = (GrantStore::open_at(dirs)?, Ledger::open(dirs));
     for id in ids {
-        answer::refuse(&desk, &mut ledger, id, None)?;
+        answer::refuse(&store, &mut ledger, id, None)?;
     }
     let times = if ids.len() > 1 { format!(" and {} like it", ids.len() - 1) } else { String::new() };
     Ok(format!("refused `{}`{times}", ids.first().map_or("", String::as_str)))

@@ -40,7 +40,7 @@ pub(super) fn choose(out: &mut dyn Write, model: &str, dirs: &Dirs) -> Result<Ex
         taken_back()?;
         bail!("nothing was changed");
     }
-    approved_config::accept(dirs, &loaded, &mut Ledger::of(dirs))?;
+    approved_config::accept(dirs, &loaded, &mut Ledger::open(dirs))?;
     crate::policy::session_policy::forget(dirs).context("can't reset the policy of running sessions")?;
     writeln!(out, "Done. It applies from the next call on; try it with `doorward model test`.")?;
     Ok(ExitCode::SUCCESS)

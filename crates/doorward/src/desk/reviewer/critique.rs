@@ -47,7 +47,7 @@ pub(super) fn critique(reviewer: &Reviewer) -> Vec<Note> {
     };
     let all = Lists::of(reviewer);
     let mut notes = Vec::new();
-    for (list, entries) in own.named() {
+    for (list, entries) in own.with_names() {
         let key = format!("reviewer.{list}");
         let mut seen = BTreeSet::new();
         for entry in entries.iter().filter(|entry| *entry != DEFAULTS) {
@@ -171,7 +171,7 @@ mod tests {
             assert_eq!(found(list, entry), "", "{list} {entry}");
         }
         assert!(critique(&Reviewer::default()).is_empty());
-        for (list, entries) in Lists::built_in().named() {
+        for (list, entries) in Lists::built_in().with_names() {
             for entry in entries {
                 assert!(alone(list, entry).is_empty(), "{list} {entry}: {:?}", alone(list, entry));
             }

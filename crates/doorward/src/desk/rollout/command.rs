@@ -10,28 +10,28 @@ use doorward_ledger::PolicyBody;
 use crate::desk::grants::show::prose;
 use crate::desk::person;
 use crate::desk::rollout::criteria::Criterion;
-use crate::desk::rollout::show::Figures;
+use crate::desk::rollout::show::SubjectFigures;
 use crate::desk::rollout::{PromoteArguments, RollbackArguments, StartArguments, WhichArguments};
 use crate::desk::setup;
 use crate::hook::rollback;
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Dirs;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::visible;
 use crate::policy::config;
 use crate::policy::load;
 use crate::policy::rollout::assign::OWN;
 use crate::policy::rollout::set;
-use crate::policy::rollout::stage::{Share, Stage, Step, Track};
+use crate::policy::rollout::stage::{Share, Stage, StageChange, Track};
 use crate::policy::rollout::state::{Rollout, Subject, Trial};
 use crate::policy::rollout::trial::Stopping;
 
 /// One change, ready to be confirmed and made.
-struct Move {
+struct PlannedMove {
     subject: Subject,
     from: Option<Stage>,
-    step: Step,
+    step: StageChange,
     /// Ends any earlier rollout.
     begins: bool,
     /// The threshold set it starts.
@@ -66,14 +66,14 @@ pub(crate) fn start(arguments: &StartArguments) -> Result<ExitCode> {
         );
     }
     if let Some(trial) = &change.trial {
-        for line in prose(&format!("how the trial ends: {}", trial.stopping.stated()), 100) {
+        for line in prose(&format!("how the trial ends: {}", trial.stopping.sentence()), 100) {
             writeln!(anstream::stdout(), "{line}")?;
         }
     }
     make(&dirs, change)
 }
 
-fn beginning(arguments: &StartArguments, dirs: &Dirs, rollout: &Rollout) -> Result<Move> {
+fn beginning(arguments: &StartArguments, dirs: &Dirs, rollout: &Rollout) -> Result<PlannedMove> {
     let (subject, trial) = if let Some(id) = &arguments.rule {
         (Subject::Rule(own_rule(dirs, id)?), None)
     } else if let Some(file) = &arguments.thresholds {
@@ -99,17 +99,20 @@ fn beginning(arguments: &StartArguments, dirs: &Dirs, rollout: &Rollout) -> Resu
     }
     let from = rollout.track(&subject).map(|track| track.now().stage);
     if from.is_some_and(|from| stage > from && from > Stage::ConfirmAll) {
-        bail!("{} is already being rolled out; `doorward rollout promote` moves it to the next stage", subject.shown());
+        bail!(
+            "{} is already being rolled out; `doorward rollout promote` moves it to the next stage",
+            subject.display()
+        );
     }
     let usual = if trial.is_some() { Share::new(50) } else { None };
     let share = arguments.share.or(usual).unwrap_or_default();
-    let step = Step { stage, share, since_ms: now_ms(), record: 0, is_rollback: false };
-    Ok(Move { subject, from, step, begins: true, trial, why: arguments.why.clone(), missing: Vec::new() })
+    let step = StageChange { stage, share, since_ms: now_ms(), record: 0, is_rollback: false };
+    Ok(PlannedMove { subject, from, step, begins: true, trial, why: arguments.why.clone(), missing: Vec::new() })
 }
 
 fn chosen_agent(dirs: &Dirs, named: Option<&str>) -> Result<String> {
     if let Some(name) = named {
-        let Some(agent) = Agent::named(name) else {
+        let Some(agent) = Agent::parse(name) else {
             let all = Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
             bail!("unknown agent `{name}`; the known agents are {all}");
         };
@@ -135,7 +138,7 @@ fn own_rule(dirs: &Dirs, id: &str) -> Result<String> {
 }
 
 /// The rollout that is meant.
-fn chosen(which: &WhichArguments, rollout: &Rollout) -> Result<Subject> {
+fn chosen_subject(which: &WhichArguments, rollout: &Rollout) -> Result<Subject> {
     let named = match which {
         WhichArguments { agent: Some(name), .. } => Some(Subject::Agent(name.clone())),
         WhichArguments { rule: Some(id), .. } => {
@@ -149,7 +152,7 @@ fn chosen(which: &WhichArguments, rollout: &Rollout) -> Result<Subject> {
         (_, []) => bail!("nothing is being rolled out; `doorward rollout start` starts a rollout"),
         (Some(subject), _) if all.contains(&subject) => Ok(subject),
         (Some(subject), _) => {
-            bail!("{} is not being rolled out; `doorward rollout start` starts a rollout", subject.shown())
+            bail!("{} is not being rolled out; `doorward rollout start` starts a rollout", subject.display())
         }
         (None, [only]) => Ok(only.clone()),
         (None, _) => bail!("more than one rollout is under way: name an agent, or pass `--rule ID` or `--thresholds`"),
@@ -163,27 +166,27 @@ pub(crate) fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
     // Due rollbacks come first.
     let taken_back = rollback::watch(&dirs)?;
     let rollout = Rollout::load(&dirs).map_err(anyhow::Error::msg)?.unwrap_or_default();
-    let subject = chosen(&arguments.which, &rollout)?;
+    let subject = chosen_subject(&arguments.which, &rollout)?;
     if let Some((_, why)) = taken_back.iter().find(|(other, _)| *other == subject) {
-        bail!("{} has just been rolled back: {why}", subject.shown());
+        bail!("{} has just been rolled back: {why}", subject.display());
     }
     let now = rollout.track(&subject).map(Track::now).unwrap_or_default();
     let (stage, share) = next(&now, arguments.share, &subject)?;
-    let figures = Figures::of(&dirs, &rollout, &subject)?;
+    let figures = SubjectFigures::of(&dirs, &rollout, &subject)?;
     let missing: Vec<String> = figures.criteria.iter().filter(|of| !of.met).map(Criterion::missing).collect();
     if !missing.is_empty() && !arguments.anyway {
         let mut out = anstream::stdout().lock();
-        writeln!(out, "{}: still at `{}`; missing for `{stage}`:", visible(&subject.shown()), now.stage)?;
+        writeln!(out, "{}: still at `{}`; missing for `{stage}`:", visible(&subject.display()), now.stage)?;
         missing.iter().try_for_each(|line| writeln!(out, "  {}", visible(line)))?;
         writeln!(out, "`--anyway --why TEXT` promotes it anyway, and the record says so")?;
         return Ok(ExitCode::from(1));
     }
-    let step = Step { stage, share, since_ms: now_ms(), record: 0, is_rollback: false };
+    let step = StageChange { stage, share, since_ms: now_ms(), record: 0, is_rollback: false };
     let why = arguments.why.clone();
-    make(&dirs, Move { subject, from: Some(now.stage), step, begins: false, trial: None, why, missing })
+    make(&dirs, PlannedMove { subject, from: Some(now.stage), step, begins: false, trial: None, why, missing })
 }
 
-fn next(now: &Step, share: Option<Share>, subject: &Subject) -> Result<(Stage, Share)> {
+fn next(now: &StageChange, share: Option<Share>, subject: &Subject) -> Result<(Stage, Share)> {
     if *subject == Subject::Thresholds && share.is_some() {
         bail!("the shares of a trial are fixed when it starts");
     }
@@ -198,7 +201,7 @@ fn next(now: &Step, share: Option<Share>, subject: &Subject) -> Result<(Stage, S
             bail!("the trial is over; `doorward rollout start --thresholds FILE` starts another one")
         }
         (_, Some(stage)) => Ok((stage, share.unwrap_or_default())),
-        (_, None) => bail!("{} is at its last stage", subject.shown()),
+        (_, None) => bail!("{} is at its last stage", subject.display()),
     }
 }
 
@@ -207,7 +210,7 @@ pub(crate) fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
     person::required()?;
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let rollout = Rollout::load(&dirs).map_err(anyhow::Error::msg)?.unwrap_or_default();
-    let subject = chosen(&arguments.which, &rollout)?;
+    let subject = chosen_subject(&arguments.which, &rollout)?;
     let track = rollout.track(&subject).cloned().unwrap_or_default();
     let from = track.now().stage;
     let stage = match subject {
@@ -216,23 +219,23 @@ pub(crate) fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
         Subject::Thresholds => Stage::ConfirmAll,
     };
     if stage >= from {
-        bail!("nothing to roll back: {} is at its first stage", subject.shown());
+        bail!("nothing to roll back: {} is at its first stage", subject.display());
     }
     let share = track.steps().iter().rev().find(|step| step.stage == stage).map(|step| step.share).unwrap_or_default();
-    let step = Step { stage, share, since_ms: now_ms(), record: 0, is_rollback: true };
+    let step = StageChange { stage, share, since_ms: now_ms(), record: 0, is_rollback: true };
     let why = arguments.why.clone();
-    make(&dirs, Move { subject, from: Some(from), step, begins: false, trial: None, why, missing: Vec::new() })
+    make(&dirs, PlannedMove { subject, from: Some(from), step, begins: false, trial: None, why, missing: Vec::new() })
 }
 
 /// Asks, records, changes. INVARIANT: the record is durable before anything is loosened.
-fn make(dirs: &Dirs, change: Move) -> Result<ExitCode> {
+fn make(dirs: &Dirs, change: PlannedMove) -> Result<ExitCode> {
     if !person::agrees(&change.question())? {
         bail!("nothing was changed");
     }
-    let receipt = Ledger::of(dirs)
-        .append(Entry::new(&change.body())?)
+    let receipt = Ledger::open(dirs)
+        .append(LogEntry::new(&change.body())?)
         .context("can't record the change, so nothing was changed")?;
-    let step = Step { record: receipt.sequence, ..change.step.clone() };
+    let step = StageChange { record: receipt.sequence, ..change.step.clone() };
     let subject = change.subject.clone();
     let enter = |rollout: &mut Rollout| rollout.enter(&subject, step, change.trial, change.begins);
     Rollout::update(dirs, enter).map_err(anyhow::Error::msg)?;
@@ -245,9 +248,9 @@ fn make(dirs: &Dirs, change: Move) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-impl Move {
+impl PlannedMove {
     /// The stage as a person reads it.
-    fn shown(&self) -> String {
+    fn describe(&self) -> String {
         match self.step.stage {
             Stage::Canary => format!("`canary` ({} of sessions)", self.step.share),
             Stage::ConfirmAll if self.subject == Subject::Thresholds => "the previous thresholds".to_owned(),
@@ -261,12 +264,12 @@ impl Move {
             missing => format!(", although missing: {}", missing.join(", ")),
         };
         let way = if self.step.is_rollback { "back to" } else { "to" };
-        format!("take {} {way} {}{missing}?", self.subject.shown(), self.shown())
+        format!("take {} {way} {}{missing}?", self.subject.display(), self.describe())
     }
 
     fn body(&self) -> PolicyBody {
         let verb = if self.step.is_rollback { "was taken back to" } else { "goes to" };
-        let mut what = format!("the rollout of {} {verb} {}", self.subject.shown(), self.shown());
+        let mut what = format!("the rollout of {} {verb} {}", self.subject.display(), self.describe());
         if let Some(why) = &self.why {
             what.push_str(&format!(", because: {why}"));
         }
@@ -274,7 +277,7 @@ impl Move {
             what.push_str(&format!(", although missing: {}", self.missing.join(", ")));
         }
         if let Some(trial) = &self.trial {
-            what.push_str(&format!("; set `{}#{}`; {}", trial.name, trial.fingerprint(), trial.stopping.stated()));
+            what.push_str(&format!("; set `{}#{}`; {}", trial.name, trial.fingerprint(), trial.stopping.sentence()));
         }
         PolicyBody {
             what,
@@ -287,7 +290,7 @@ impl Move {
 }
 
 impl Rollout {
-    fn enter(&mut self, subject: &Subject, step: Step, trial: Option<Trial>, begins: bool) {
+    fn enter(&mut self, subject: &Subject, step: StageChange, trial: Option<Trial>, begins: bool) {
         if let Some(trial) = trial {
             self.trial = Some(Trial { track: Track::starting(step), ..trial });
             return;

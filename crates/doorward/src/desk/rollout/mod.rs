@@ -18,11 +18,11 @@ use crate::policy::rollout::{Share, Stage};
 #[derive(Debug, Args)]
 pub(crate) struct RolloutArguments {
     #[command(subcommand)]
-    pub what: What,
+    pub what: RolloutCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub(crate) enum RolloutCommand {
     /// Show the stage of every rollout, what is missing for the next one, and how a trial is doing
     ///
     /// Rolls back whatever has to be, as the end of every session does. Exit code: 0, or 1 if something was rolled back.
@@ -111,10 +111,10 @@ pub(crate) struct RollbackArguments {
 
 pub(crate) fn run(arguments: &RolloutArguments) -> Result<ExitCode> {
     match &arguments.what {
-        What::Status { json, explain: true } => show::explain(*json),
-        What::Status { json, explain: false } => show::status(*json),
-        What::Start(arguments) => command::start(arguments),
-        What::Promote(arguments) => command::promote(arguments),
-        What::Rollback(arguments) => command::rollback(arguments),
+        RolloutCommand::Status { json, explain: true } => show::explain(*json),
+        RolloutCommand::Status { json, explain: false } => show::status(*json),
+        RolloutCommand::Start(arguments) => command::start(arguments),
+        RolloutCommand::Promote(arguments) => command::promote(arguments),
+        RolloutCommand::Rollback(arguments) => command::rollback(arguments),
     }
 }

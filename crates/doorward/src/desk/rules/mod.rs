@@ -18,8 +18,8 @@ use crate::desk::screen::verdict_style;
 use crate::machine::paths::Dirs;
 use crate::policy::load;
 pub(crate) use arguments::{List, RulesArguments};
-pub(crate) use change::Change;
-pub(crate) use decide::{made, take_over};
+pub(crate) use change::RuleEdit;
+pub(crate) use decide::{carry_out, take_over};
 
 /// Lists the rules, or shows one.
 pub(crate) fn run(arguments: &RulesArguments) -> Result<ExitCode> {

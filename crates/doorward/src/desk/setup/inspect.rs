@@ -4,42 +4,44 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::hooks::{self, Hooks, Placed};
-use super::{Part, json_meaning, opencode, pi};
+use super::hooks::{self, Hooks, InstalledHook};
+use super::{AgentFile, json_meaning, opencode, pi};
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
 use crate::machine::paths::Dirs;
 
 /// An agent's file, compared with what setup would write.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Fit {
+pub(crate) enum FileState {
     Same,
     Changed,
     /// It can't be parsed, or switches hooks off.
     Problem(String),
 }
 
-impl Fit {
+impl FileState {
     pub(crate) fn problem(self) -> Option<String> {
         match self {
-            Fit::Problem(problem) => Some(problem),
-            Fit::Same | Fit::Changed => None,
+            FileState::Problem(problem) => Some(problem),
+            FileState::Same | FileState::Changed => None,
         }
     }
 }
 
-impl Part {
+impl AgentFile {
     /// Whether setup would leave the file as it is.
-    pub(crate) fn fit(&self) -> Fit {
+    pub(crate) fn fit(&self) -> FileState {
         let text = match atomic_file::text(&self.file) {
             Ok(text) => text.unwrap_or_default(),
-            Err(error) => return Fit::Problem(format!("{error:#}")),
+            Err(error) => return FileState::Problem(format!("{error:#}")),
         };
         match (self.with)(&text) {
-            Ok(with) if with == text => Fit::Same,
-            Ok(with) if (self.meaning)(&with).is_some() && (self.meaning)(&with) == (self.meaning)(&text) => Fit::Same,
-            Ok(_) => Fit::Changed,
-            Err(problem) => Fit::Problem(problem),
+            Ok(with) if with == text => FileState::Same,
+            Ok(with) if (self.meaning)(&with).is_some() && (self.meaning)(&with) == (self.meaning)(&text) => {
+                FileState::Same
+            }
+            Ok(_) => FileState::Changed,
+            Err(problem) => FileState::Problem(problem),
         }
     }
 }
@@ -81,13 +83,13 @@ pub(crate) fn opencode_asks(dirs: &Dirs) -> bool {
     json_meaning(&text).is_some_and(|settings: Value| opencode::asks_by_itself(&settings))
 }
 
-fn installed(agent: Agent, dirs: &Dirs) -> Vec<Placed> {
+fn installed(agent: Agent, dirs: &Dirs) -> Vec<InstalledHook> {
     let Some((hooks, file)) = super::hooks(agent, dirs) else { return Vec::new() };
     let text = atomic_file::text(&file).ok().flatten().unwrap_or_default();
-    hooks.placed(&text)
+    hooks.find_ours(&text)
 }
 
-fn command(placed: &Placed) -> String {
+fn command(placed: &InstalledHook) -> String {
     let handler = placed.content.pointer(&format!("/hooks/{}", placed.handler));
     hooks::command_of(handler.unwrap_or(&placed.content)).to_owned()
 }

@@ -8,20 +8,20 @@ use doorward_engine::Mode;
 use doorward_ledger::{ModeBody, PolicyBody};
 
 use super::{
-    Change, OWN_AGENT, Part, backup, by_person, choice, client, configured, inspect, not_understood, offer, prove,
-    show, write_mode,
+    AgentFile, FileChange, OWN_AGENT, backup, by_person, choice, client, configured, inspect, not_understood, offer,
+    prove, show, write_mode,
 };
 use crate::desk::setup::arguments::SetupArguments;
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
 use crate::machine::paths::Dirs;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::world::project_root;
 use crate::policy::config::{Agent as Choice, Questions};
 use crate::policy::load::{self, Loaded};
 
 /// What to set up for one agent.
-struct Wanted {
+struct AgentSetup {
     agent: Agent,
     mode: Mode,
     /// Who answers questions; `None` if that needs no choice.
@@ -30,7 +30,7 @@ struct Wanted {
 
 pub(super) fn run(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
     let program = super::program()?;
-    let usual: Vec<Wanted> = agents.iter().map(|agent| usual(dirs, *agent, arguments)).collect();
+    let usual: Vec<AgentSetup> = agents.iter().map(|agent| usual(dirs, *agent, arguments)).collect();
     // Read and parse everything before asking or writing anything.
     let changes = planned(dirs, &program, &usual)?;
     let mut out = anstream::stdout().lock();
@@ -38,7 +38,7 @@ pub(super) fn run(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -> 
         changes.iter().flatten().try_for_each(|change| show(&mut out, change))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let wanted = agents.iter().map(|agent| wanted(dirs, *agent, arguments)).collect::<Result<Vec<Wanted>>>()?;
+    let wanted = agents.iter().map(|agent| plan_agent(dirs, *agent, arguments)).collect::<Result<Vec<AgentSetup>>>()?;
     wanted.iter().try_for_each(|wanted| may_begin(dirs, wanted))?;
     let changes = planned(dirs, &program, &wanted)?;
     if arguments.diff {
@@ -66,13 +66,13 @@ pub(super) fn run(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -> 
 fn report(
     out: &mut dyn Write,
     dirs: &Dirs,
-    wanted: &Wanted,
+    wanted: &AgentSetup,
     (seen, is_new, here): (&str, bool, Option<&str>),
 ) -> Result<()> {
-    let Wanted { agent, mode, .. } = wanted;
+    let AgentSetup { agent, mode, .. } = wanted;
     writeln!(out, "✓ {}: {mode}, {seen}", agent.title())?;
     if *agent == Agent::Generic {
-        writeln!(out, "  mode `{mode}`: {}\n{OWN_AGENT}", what(*mode))?;
+        writeln!(out, "  mode `{mode}`: {}\n{OWN_AGENT}", mode_meaning(*mode))?;
         return Ok(());
     }
     let loaded = load::load(dirs, None, agent.name());
@@ -87,11 +87,11 @@ fn report(
         (true, false) => ". Restart it if it is running",
         (false, _) => "",
     };
-    writeln!(out, "  mode `{mode}`: {}{questions}{restart}", what(*mode))?;
+    writeln!(out, "  mode `{mode}`: {}{questions}{restart}", mode_meaning(*mode))?;
     Ok(())
 }
 
-const fn what(mode: Mode) -> &'static str {
+const fn mode_meaning(mode: Mode) -> &'static str {
     match mode {
         Mode::Auto => "harmless calls run, doorward asks about or blocks the rest",
         Mode::ConfirmAll => "doorward asks about every call",
@@ -101,25 +101,25 @@ const fn what(mode: Mode) -> &'static str {
 }
 
 /// The changes for each agent.
-fn planned(dirs: &Dirs, program: &str, wanted: &[Wanted]) -> Result<Vec<Vec<Change>>> {
-    let of = |wanted: &Wanted| {
+fn planned(dirs: &Dirs, program: &str, wanted: &[AgentSetup]) -> Result<Vec<Vec<FileChange>>> {
+    let of = |wanted: &AgentSetup| {
         let parts = super::parts(wanted.agent, dirs, program, wanted.questions)?;
-        parts.into_iter().map(addition).collect::<Result<Vec<Change>>>()
+        parts.into_iter().map(addition).collect::<Result<Vec<FileChange>>>()
     };
     wanted.iter().map(of).collect()
 }
 
 /// What needs no question.
-fn usual(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> Wanted {
+fn usual(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> AgentSetup {
     let loaded = load::load(dirs, None, agent.name());
     let mode = arguments.mode.map_or_else(|| loaded.mode(agent.name()), Mode::from);
     let questions = arguments.questions.map(Questions::from).or_else(|| loaded.config.questions(agent.name()));
     let default = is_open(dirs, agent, mode).then_some(Questions::Client);
-    Wanted { agent, mode, questions: questions.or(default) }
+    AgentSetup { agent, mode, questions: questions.or(default) }
 }
 
 /// What the user wants: from before, from the arguments, or by asking.
-fn wanted(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> Result<Wanted> {
+fn plan_agent(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> Result<AgentSetup> {
     let loaded = load::load(dirs, None, agent.name());
     let mode = mode(&loaded, dirs, agent, arguments)?;
     let said = arguments.questions.map(Questions::from).or_else(|| loaded.config.questions(agent.name()));
@@ -130,7 +130,7 @@ fn wanted(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> Result<Wante
         None => is_open(dirs, agent, mode).then_some(Questions::Client),
         Some(said) => Some(said),
     };
-    Ok(Wanted { agent, mode, questions })
+    Ok(AgentSetup { agent, mode, questions })
 }
 
 /// The agent's own mode hides questions, and doorward will ask some.
@@ -159,7 +159,7 @@ fn mode(loaded: &Loaded, dirs: &Dirs, agent: Agent, arguments: &SetupArguments) 
 
 /// Whether an agent may be set up like this here. A laxer mode or a classifier takes the user at a terminal; a script may
 /// start with `confirm-all` or keep the user's earlier choice.
-fn may_begin(dirs: &Dirs, wanted: &Wanted) -> Result<()> {
+fn may_begin(dirs: &Dirs, wanted: &AgentSetup) -> Result<()> {
     let loaded = load::load(dirs, None, wanted.agent.name());
     let name = wanted.agent.name();
     let is_laxer = match wanted.mode {
@@ -179,15 +179,15 @@ fn may_begin(dirs: &Dirs, wanted: &Wanted) -> Result<()> {
     Ok(())
 }
 
-fn addition(part: Part) -> Result<Change> {
+fn addition(part: AgentFile) -> Result<FileChange> {
     let old = atomic_file::text(&part.file)?;
     let new =
         (part.with)(old.as_deref().unwrap_or_default()).map_err(|problem| not_understood(&part.file, &problem))?;
-    Ok(Change { new: Some(new), old, part })
+    Ok(FileChange { new: Some(new), old, part })
 }
 
-fn add(change: &Change) -> Result<()> {
-    let Change { part, old, new: Some(new) } = change else { return Ok(()) };
+fn add(change: &FileChange) -> Result<()> {
+    let FileChange { part, old, new: Some(new) } = change else { return Ok(()) };
     if old.as_ref() == Some(new) {
         return Ok(());
     }
@@ -204,7 +204,7 @@ pub(super) fn begin(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -
     for agent in agents {
         let loaded = load::load(dirs, None, agent.name());
         let mode = mode(&loaded, dirs, *agent, arguments)?;
-        let wanted = Wanted { agent: *agent, mode, questions: arguments.questions.map(Questions::from) };
+        let wanted = AgentSetup { agent: *agent, mode, questions: arguments.questions.map(Questions::from) };
         may_begin(dirs, &wanted)?;
         settle(dirs, &wanted, arguments)?;
         writeln!(anstream::stdout(), "mode `{mode}` for {}; its settings were not changed", agent.title())?;
@@ -226,8 +226,8 @@ fn list_tools(out: &mut dyn Write, dirs: &Dirs) -> Result<()> {
 }
 
 /// INVARIANT: anything that loosens is recorded before it takes effect.
-fn settle(dirs: &Dirs, wanted: &Wanted, arguments: &SetupArguments) -> Result<()> {
-    let Wanted { agent, mode, questions } = wanted;
+fn settle(dirs: &Dirs, wanted: &AgentSetup, arguments: &SetupArguments) -> Result<()> {
+    let AgentSetup { agent, mode, questions } = wanted;
     let loaded = load::load(dirs, None, agent.name());
     // Asking for nothing new does not end a rollout.
     let is_kept = loaded.config.is_staged(agent.name()) && arguments.mode.is_none();
@@ -239,7 +239,7 @@ fn settle(dirs: &Dirs, wanted: &Wanted, arguments: &SetupArguments) -> Result<()
     if was != *mode || !dirs.config_file().exists() {
         let body =
             ModeBody { mode: mode.to_string(), before: Some(was.to_string()), session: None, user: user.clone() };
-        let _receipt = Ledger::of(dirs).append(Entry::new(&body)?).context("can't record the mode")?;
+        let _receipt = Ledger::open(dirs).append(LogEntry::new(&body)?).context("can't record the mode")?;
     }
     let asked = loaded.config.questions(agent.name());
     if *questions != asked && [*questions, asked].contains(&Some(Questions::Classifier)) {
@@ -252,7 +252,7 @@ fn settle(dirs: &Dirs, wanted: &Wanted, arguments: &SetupArguments) -> Result<()
             user,
             project: None,
         };
-        let _receipt = Ledger::of(dirs).append(Entry::new(&body)?).context("can't record the choice")?;
+        let _receipt = Ledger::open(dirs).append(LogEntry::new(&body)?).context("can't record the choice")?;
     }
     write_mode(dirs, agent.name(), &choice, &config)
 }

@@ -36,7 +36,7 @@ use hooks::Hooks;
 pub(crate) use arguments::{AgentName, SetupArguments, StartingMode};
 pub(crate) use client::{mode as client_mode, questions as questions_of};
 pub(crate) use files::switched_off;
-pub(crate) use inspect::{Fit, opencode_asks, program_of, settings_of, unhooked};
+pub(crate) use inspect::{FileState, opencode_asks, program_of, settings_of, unhooked};
 
 /// What the user has to do for an agent doorward does not know.
 const OWN_AGENT: &str = "\
@@ -49,7 +49,7 @@ Or, without a process per call, send one such object per line to the socket of
 type Rewrite = Box<dyn Fn(&str) -> Result<String, String>>;
 
 /// A file of an agent that doorward changes.
-pub(crate) struct Part {
+pub(crate) struct AgentFile {
     pub file: PathBuf,
     pub with: Rewrite,
     pub without: Rewrite,
@@ -58,8 +58,8 @@ pub(crate) struct Part {
 }
 
 /// One file before and after; `None` if there is none.
-struct Change {
-    part: Part,
+struct FileChange {
+    part: AgentFile,
     old: Option<String>,
     new: Option<String>,
 }
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     if arguments.uninstall {
         return remove::run(&dirs, arguments);
     }
-    let agents = chosen(&dirs, arguments)?;
+    let agents = chosen_agents(&dirs, arguments)?;
     if arguments.without_hooks {
         install::begin(&dirs, &agents, arguments)
     } else {
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &SetupArguments) -> Result<ExitCode> {
 }
 
 /// The named agents, or those that are installed.
-fn chosen(dirs: &Dirs, arguments: &SetupArguments) -> Result<Vec<Agent>> {
+fn chosen_agents(dirs: &Dirs, arguments: &SetupArguments) -> Result<Vec<Agent>> {
     if !arguments.agents.is_empty() {
         let mut agents: Vec<Agent> = Vec::new();
         for agent in arguments.agents.iter().map(|name| name.agent()) {
@@ -108,7 +108,7 @@ pub(crate) fn agents_here(dirs: &Dirs) -> Vec<Agent> {
 }
 
 /// The files of an agent that doorward changes.
-pub(crate) fn parts(agent: Agent, dirs: &Dirs, program: &str, questions: Option<Questions>) -> Result<Vec<Part>> {
+pub(crate) fn parts(agent: Agent, dirs: &Dirs, program: &str, questions: Option<Questions>) -> Result<Vec<AgentFile>> {
     match agent {
         Agent::Claude => Ok(claude::parts(dirs.home(), program, questions)),
         Agent::Codex => codex::parts(dirs.home(), program),
@@ -134,7 +134,7 @@ fn hooks(agent: Agent, dirs: &Dirs) -> Option<(Hooks, PathBuf)> {
     }
 }
 
-fn show(out: &mut dyn Write, change: &Change) -> Result<()> {
+fn show(out: &mut dyn Write, change: &FileChange) -> Result<()> {
     if change.old == change.new {
         writeln!(out, "`{}` needs no change", change.part.file.display())?;
     } else {

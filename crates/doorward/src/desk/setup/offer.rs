@@ -13,7 +13,7 @@ use crate::desk::trust;
 use crate::machine::agent::Agent;
 use crate::machine::paths::Dirs;
 use crate::machine::visible;
-use crate::policy::client_rules::{self, Offer};
+use crate::policy::client_rules::{self, ImportableRule};
 use crate::policy::load;
 
 /// How many rules are shown; the rest is counted.
@@ -24,7 +24,8 @@ pub(super) fn rules(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -
     for agent in agents {
         let offers = client_rules::offers(agent.name(), dirs.home());
         let known = load::load(dirs, None, "").config.permissions.allow;
-        let (fit, unfit): (Vec<&Offer>, Vec<&Offer>) = offers.iter().partition(|offer| offer.ours.is_ok());
+        let (fit, unfit): (Vec<&ImportableRule>, Vec<&ImportableRule>) =
+            offers.iter().partition(|offer| offer.ours.is_ok());
         let mut patterns: Vec<String> = fit.iter().filter_map(|offer| offer.ours.clone().ok()).flatten().collect();
         patterns.retain(|pattern| !known.contains(pattern));
         if patterns.is_empty() || !(arguments.import_rules || is_asked(arguments)) {

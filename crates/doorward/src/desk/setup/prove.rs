@@ -16,9 +16,9 @@ pub(super) fn prove(agent: Agent, dirs: &Dirs, program: &str, mode: Mode) -> Res
     let judges = matches!(mode, Mode::Auto | Mode::ConfirmAll);
     let Some((hooks, file)) = super::hooks(agent, dirs) else { return prove_other(agent, dirs, judges) };
     let written = atomic_file::text(&file)?.unwrap_or_default();
-    let placed = hooks.placed(&written);
+    let placed = hooks.find_ours(&written);
     let line = hooks.deciding_command(program);
-    let command = |placed: &hooks::Placed| {
+    let command = |placed: &hooks::InstalledHook| {
         let handler = placed.content.pointer(&format!("/hooks/{}", placed.handler));
         hooks::command_of(handler.unwrap_or(&placed.content)) == line
     };

@@ -7,22 +7,22 @@ use anyhow::{Context, Result, bail};
 use doorward_ledger::PolicyBody;
 use toml_edit::DocumentMut;
 
-use super::{Change, Part, backup, by_person, inspect, not_understood, pi, program, show};
+use super::{AgentFile, FileChange, backup, by_person, inspect, not_understood, pi, program, show};
 use crate::desk::person;
 use crate::desk::setup::arguments::SetupArguments;
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
 use crate::machine::paths::Dirs;
-use crate::machine::record::{self, Entry, Ledger, Recorder};
+use crate::machine::record::{self, Ledger, LogEntry, Recorder};
 use crate::policy::approved_config::{self, USER};
 use crate::policy::load;
 
 /// Removes doorward from the settings of the named agents, or of all that have it.
 pub(super) fn run(dirs: &Dirs, arguments: &SetupArguments) -> Result<ExitCode> {
-    let agents = chosen(dirs, arguments);
+    let agents = chosen_agents(dirs, arguments);
     let mut out = anstream::stdout().lock();
     let changes = planned(dirs, &agents)?;
-    let changed: Vec<&Change> =
+    let changed: Vec<&FileChange> =
         changes.iter().flat_map(|(_, changes)| changes).filter(|change| change.old != change.new).collect();
     if changed.is_empty() && !arguments.purge {
         let titles: Vec<&str> = agents.iter().map(|agent| agent.title()).collect();
@@ -67,7 +67,7 @@ pub(super) fn run(dirs: &Dirs, arguments: &SetupArguments) -> Result<ExitCode> {
 }
 
 /// The named agents, or those with doorward in their settings.
-fn chosen(dirs: &Dirs, arguments: &SetupArguments) -> Vec<Agent> {
+fn chosen_agents(dirs: &Dirs, arguments: &SetupArguments) -> Vec<Agent> {
     let named = arguments.agents.iter().map(|name| name.agent());
     let mut agents: Vec<Agent> = Vec::new();
     for agent in named {
@@ -86,18 +86,18 @@ fn chosen(dirs: &Dirs, arguments: &SetupArguments) -> Vec<Agent> {
 }
 
 /// Reads and parses everything before writing anything.
-fn planned(dirs: &Dirs, agents: &[Agent]) -> Result<Vec<(Agent, Vec<Change>)>> {
+fn planned(dirs: &Dirs, agents: &[Agent]) -> Result<Vec<(Agent, Vec<FileChange>)>> {
     let (program, loaded) = (program()?, load::load(dirs, None, ""));
     let mut changes = Vec::new();
     for agent in agents {
         let parts = super::parts(*agent, dirs, &program, loaded.config.questions(agent.name()))?;
-        changes.push((*agent, parts.into_iter().map(removal).collect::<Result<Vec<Change>>>()?));
+        changes.push((*agent, parts.into_iter().map(removal).collect::<Result<Vec<FileChange>>>()?));
     }
     Ok(changes)
 }
 
-fn take_out(dirs: &Dirs, agent: Agent, changes: &[Change]) -> Result<()> {
-    for Change { part, new, .. } in changes.iter().filter(|change| change.old != change.new) {
+fn take_out(dirs: &Dirs, agent: Agent, changes: &[FileChange]) -> Result<()> {
+    for FileChange { part, new, .. } in changes.iter().filter(|change| change.old != change.new) {
         match new {
             Some(new) => atomic_file::replace(&part.file, new)?,
             None => atomic_file::remove(&part.file)?,
@@ -127,7 +127,7 @@ fn forget(dirs: &Dirs, agent: Agent) -> Result<()> {
         user: crate::machine::user(),
         project: None,
     };
-    let _receipt = Ledger::of(dirs).append(Entry::new(&body)?).context("can't record the change")?;
+    let _receipt = Ledger::open(dirs).append(LogEntry::new(&body)?).context("can't record the change")?;
     atomic_file::replace(&file, &document.to_string())?;
     approved_config::accept_in(dirs, USER, |config| {
         config.agents.remove(agent.name());
@@ -167,16 +167,16 @@ fn purge(out: &mut dyn Write, dirs: &Dirs, arguments: &SetupArguments) -> Result
     Ok(ExitCode::SUCCESS)
 }
 
-fn removal(part: Part) -> Result<Change> {
+fn removal(part: AgentFile) -> Result<FileChange> {
     let old = atomic_file::text(&part.file)?;
-    let Some(current) = old.clone() else { return Ok(Change { part, old, new: None }) };
+    let Some(current) = old.clone() else { return Ok(FileChange { part, old, new: None }) };
     let saved = atomic_file::text(&backup(&part.file))?;
     let new = restored(&part, &current, saved.as_deref()).map_err(|problem| not_understood(&part.file, &problem))?;
-    Ok(Change { part, old, new })
+    Ok(FileChange { part, old, new })
 }
 
 /// The earlier content of a file; `None` if there was none.
-fn restored(part: &Part, current: &str, saved: Option<&str>) -> Result<Option<String>, String> {
+fn restored(part: &AgentFile, current: &str, saved: Option<&str>) -> Result<Option<String>, String> {
     let without = (part.without)(current)?;
     if without == current {
         return Ok(Some(without));

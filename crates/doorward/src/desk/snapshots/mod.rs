@@ -14,9 +14,9 @@ use serde_json::json;
 use crate::desk::person;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Dirs;
-use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::memory::ledger_view::Room;
-use crate::memory::snapshots::manifest::{Manifest, What};
+use crate::machine::record::{Ledger, LogEntry, Recorder};
+use crate::memory::ledger_view::LedgerView;
+use crate::memory::snapshots::manifest::{Former, Manifest};
 use crate::memory::snapshots::prune;
 use crate::memory::snapshots::prune::Run;
 use crate::memory::snapshots::restore::Fate;
@@ -110,10 +110,8 @@ pub(crate) fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
         person::required()?;
     }
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
-    let Some(store) = Store::existing(&dirs)? else {
-        bail!("there are no snapshots yet, so there is nothing to undo")
-    };
-    let ids = chosen(&store, arguments)?;
+    let Some(store) = Store::existing(&dirs)? else { bail!("there are no snapshots yet, so there is nothing to undo") };
+    let ids = chosen_ids(&store, arguments)?;
     let undo = Undo { overwrite: arguments.overwrite, ..Undo::of(&store, &ids, limits(&dirs))? };
     let steps = undo.preview();
     let mut out = anstream::stdout().lock();
@@ -157,12 +155,12 @@ pub(crate) fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
 }
 
 fn record(dirs: &Dirs, undo: &Undo<'_>, id: &str) -> Result<()> {
-    let mut ledger = Ledger::of(dirs);
+    let mut ledger = Ledger::open(dirs);
     for (manifest, _) in &undo.manifests {
         let detail = format!("snapshot {} was brought back; snapshot {id} takes that back", manifest.id);
         let body = OutcomeBody::new(manifest.decision.clone(), Became::Reverted, Some(detail));
-        let _receipt = ledger.append(Entry::new(&body)?)?;
-        crate::desk::outcomes::void_after(&Room::open(dirs.clone())?, &manifest.decision, &mut ledger)?;
+        let _receipt = ledger.append(LogEntry::new(&body)?)?;
+        crate::desk::outcomes::void_after(&LedgerView::open(dirs.clone())?, &manifest.decision, &mut ledger)?;
     }
     crate::hook::rollback::watch(dirs).map(|_taken_back| ())
 }
@@ -172,9 +170,9 @@ fn limits(dirs: &Dirs) -> Limits {
 }
 
 /// The ids of the selected snapshots.
-fn chosen(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
+fn chosen_ids(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
     if let Some(id) = &arguments.id {
-        return Ok(vec![named(store, id)?]);
+        return Ok(vec![find_id(store, id)?]);
     }
     let (all, _) = store.all()?;
     let back = undo::taken_back(&all);
@@ -192,7 +190,7 @@ fn chosen(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
 }
 
 /// Finds a snapshot by its id, the start of its id, or its call.
-fn named(store: &Store, id: &str) -> Result<String> {
+fn find_id(store: &Store, id: &str) -> Result<String> {
     if let Some(name) = store.named_for(id) {
         return Ok(name);
     }
@@ -227,7 +225,7 @@ pub(crate) fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
     match &arguments.command {
         SnapshotsCommand::List { json } => list(&mut out, &store, *json)?,
         SnapshotsCommand::Show { id, json } => {
-            let name = named(&store, id)?;
+            let name = find_id(&store, id)?;
             let Some(manifest) = store.find(&name)? else { bail!("no snapshot `{id}`") };
             if *json {
                 writeln!(out, "{:#}", serde_json::to_value(&manifest)?)?;
@@ -271,10 +269,10 @@ fn verify(out: &mut dyn Write, store: &Store, json: bool) -> Result<ExitCode> {
     faults.iter_mut().for_each(|name| *name = format!("snapshot {name} can't be read or was not written by doorward"));
     let mut known = std::collections::BTreeMap::new();
     for (manifest, entry) in all.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))) {
-        let What::File { hash, size, at, .. } = &entry.what else { continue };
+        let Former::File { hash, size, at, .. } = &entry.what else { continue };
         let pack = at.map(|at| (manifest.id.as_str(), at));
         let is_whole =
-            *known.entry((*hash, pack)).or_insert_with(|| store.open(&manifest.id, hash, *size, *at).is_ok());
+            *known.entry((*hash, pack)).or_insert_with(|| store.content(&manifest.id, hash, *size, *at).is_ok());
         if !is_whole {
             faults.push(format!("snapshot {}: the copy of `{}` is damaged", manifest.id, entry.path.0.display()));
         }

@@ -65,7 +65,7 @@ impl Glance<'_> {
         for name in config.agents.keys() {
             let mode = self.loaded.mode(name);
             let stage = self.loaded.stage(name).map(|stage| format!(" ({stage})")).unwrap_or_default();
-            let agent = Agent::named(name);
+            let agent = Agent::parse(name);
             let title = match agent {
                 Some(agent) => agent.title(),
                 None => name,

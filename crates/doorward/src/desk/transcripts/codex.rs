@@ -3,18 +3,18 @@
 use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
-use super::{Calls, Format, Past, moment, text};
+use super::{CallList, Format, PastCall, moment, text};
 use crate::hook::agents::directory_before;
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct CodexTranscript {
     session: SessionId,
     cwd: String,
-    calls: Calls,
+    calls: CallList,
 }
 
-impl Format for Reader {
+impl Format for CodexTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         let (kind, payload) = (text(line, "type")?, line.get("payload")?);
         match (kind, text(payload, "type")) {
@@ -29,7 +29,7 @@ impl Format for Reader {
             }
             ("response_item", Some("function_call" | "custom_tool_call")) => {
                 let (tool, input) = self.hooked(payload)?;
-                self.calls.add(Past {
+                self.calls.add(PastCall {
                     agent: Agent::Codex,
                     session: self.session.clone(),
                     cwd: self.cwd.clone(),
@@ -53,12 +53,12 @@ impl Format for Reader {
         Some(())
     }
 
-    fn calls(self) -> Vec<Past> {
+    fn calls(self) -> Vec<PastCall> {
         self.calls.calls
     }
 }
 
-impl Reader {
+impl CodexTranscript {
     /// The call as hooks see it: every shell is `Bash`, a patch is the command of `apply_patch`.
     fn hooked(&self, payload: &Value) -> Option<(String, Value)> {
         let name = text(payload, "name")?;

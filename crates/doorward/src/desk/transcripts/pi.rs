@@ -3,17 +3,17 @@
 use doorward_vocabulary::SessionId;
 use serde_json::Value;
 
-use super::{Calls, Format, Past, moment, text};
+use super::{CallList, Format, PastCall, moment, text};
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
-pub(super) struct Reader {
+pub(super) struct PiTranscript {
     session: SessionId,
     cwd: String,
-    calls: Calls,
+    calls: CallList,
 }
 
-impl Format for Reader {
+impl Format for PiTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         let kind = text(line, "type")?;
         if kind == "session" {
@@ -25,7 +25,7 @@ impl Format for Reader {
             Some("assistant") => {
                 let blocks = line.pointer("/message/content").and_then(Value::as_array);
                 for block in blocks.into_iter().flatten().filter(|block| text(block, "type") == Some("toolCall")) {
-                    self.calls.add(Past {
+                    self.calls.add(PastCall {
                         agent: Agent::Pi,
                         session: self.session.clone(),
                         cwd: self.cwd.clone(),
@@ -49,7 +49,7 @@ impl Format for Reader {
         Some(())
     }
 
-    fn calls(self) -> Vec<Past> {
+    fn calls(self) -> Vec<PastCall> {
         self.calls.calls
     }
 }

@@ -22,8 +22,8 @@ pub(crate) fn harmful(root: &str, dirs: &Dirs) -> Vec<String> {
     let policy = Policy::built_in();
     let commands = commands(Path::new(root));
     let judged = commands.into_iter().take(RECIPES).filter_map(|command| {
-        let considered = evaluation::consider(&ToolCall::bash(&command, root), &world, &policy);
-        let opinion = considered.judgement.opinions.first().filter(|opinion| opinion.verdict == Verdict::Block)?;
+        let evaluation = evaluation::evaluate(&ToolCall::bash(&command, root), &world, &policy);
+        let opinion = evaluation.judgement.opinions.first().filter(|opinion| opinion.verdict == Verdict::Block)?;
         Some(format!("{command}: {}", opinion.because))
     });
     judged.collect()

@@ -8,7 +8,7 @@ use doorward_ledger::Reply;
 use doorward_vocabulary::Verdict;
 use serde::Serialize;
 
-use super::history::Past;
+use super::history::DecidedCall;
 use crate::machine::visible;
 
 /// Maximum share of approvals that may be regretted.
@@ -53,7 +53,7 @@ pub(super) enum Drift {
 }
 
 impl Drift {
-    pub(super) const fn word(self) -> &'static str {
+    pub(super) const fn as_str(self) -> &'static str {
         match self {
             Drift::TooStrict => "too strict",
             Drift::TooLax => "too lax",
@@ -79,7 +79,7 @@ impl Finding {
 }
 
 /// Sessions that were blocked again and again within minutes.
-pub(super) fn bursts<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<Finding> {
+pub(super) fn bursts<'p>(past: impl Iterator<Item = &'p DecidedCall>) -> Vec<Finding> {
     let mut blocks: BTreeMap<&Rc<str>, Vec<u64>> = BTreeMap::new();
     for one in past.filter(|one| one.verdict == Verdict::Block && !one.session.is_empty()) {
         blocks.entry(&one.session).or_default().push(one.time_ms);
@@ -114,7 +114,7 @@ pub(super) struct UserRate {
 type ByUser<'p> = BTreeMap<&'p Rc<str>, (u64, u64)>;
 
 /// How much each user overrides, compared with other users' answers to the same rules.
-pub(super) fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
+pub(super) fn users<'p>(past: impl Iterator<Item = &'p DecidedCall>) -> Vec<UserRate> {
     let mut asked: BTreeMap<&Rc<str>, ByUser<'p>> = BTreeMap::new();
     for one in past.filter(|one| one.is_answered()) {
         let (all, yes) = asked.entry(&one.rule).or_default().entry(&one.user).or_default();
@@ -178,8 +178,8 @@ pub(super) fn abuses(users: &[UserRate]) -> Vec<Finding> {
 mod tests {
     use super::*;
 
-    fn past(user: &str, verdict: Verdict, answer: Option<Reply>, time_ms: u64) -> Past {
-        Past {
+    fn past(user: &str, verdict: Verdict, answer: Option<Reply>, time_ms: u64) -> DecidedCall {
+        DecidedCall {
             time_ms,
             verdict,
             category: "write".into(),
@@ -192,15 +192,15 @@ mod tests {
         }
     }
 
-    fn answers(user: &str, yes: usize, no: usize) -> Vec<Past> {
+    fn answers(user: &str, yes: usize, no: usize) -> Vec<DecidedCall> {
         let of = |reply| past(user, Verdict::Confirm, Some(reply), 0);
         (0..yes).map(|_| of(Reply::Approved)).chain((0..no).map(|_| of(Reply::Declined))).collect()
     }
 
     #[test]
     fn whoever_lets_far_more_run_than_others_is_named_and_nobody_else() {
-        let excessive = |all: Vec<Vec<Past>>| {
-            let all: Vec<Past> = all.into_iter().flatten().collect();
+        let excessive = |all: Vec<Vec<DecidedCall>>| {
+            let all: Vec<DecidedCall> = all.into_iter().flatten().collect();
             abuses(&users(all.iter())).into_iter().map(|finding| finding.about).collect::<Vec<_>>()
         };
         assert_eq!(excessive(vec![answers("ada", 60, 40), answers("ben", 97, 3)]), ["ben"]);

@@ -60,10 +60,16 @@ pub(super) struct PatternChange {
 
 impl PatternChange {
     /// What the user accepts with it.
-    pub(super) fn accepted(&self) -> from_history::Item {
+    pub(super) fn accepted(&self) -> from_history::AcceptedOffer {
         let PatternChange { pattern, project, let_run, .. } = self.clone();
         let id = from_history::id_of(&pattern, Some(&project));
-        from_history::Item { id, pattern, project: Some(project), let_run, ..from_history::Item::default() }
+        from_history::AcceptedOffer {
+            id,
+            pattern,
+            project: Some(project),
+            let_run,
+            ..from_history::AcceptedOffer::default()
+        }
     }
 }
 
@@ -119,7 +125,7 @@ impl Proposal {
     /// Writes it next to the record. A second one of the same day and kind replaces the first.
     pub(super) fn save(&self, dirs: &Dirs) -> Result<PathBuf> {
         let day = self.made.get(..10).unwrap_or_default();
-        let path = directory(dirs).join(format!("{day}-{}.toml", self.review.word()));
+        let path = directory(dirs).join(format!("{day}-{}.toml", self.review.as_str()));
         atomic_file::replace(&path, &self.text(dirs)?)?;
         Ok(path)
     }
@@ -132,7 +138,7 @@ impl Proposal {
     fn document(&self) -> DocumentMut {
         let mut document = DocumentMut::new();
         document.insert("format", value(i64::from(self.format)));
-        document.insert("review", value(self.review.word()));
+        document.insert("review", value(self.review.as_str()));
         document.insert("made", value(&self.made));
         document.insert("policy", value(&self.policy));
         document.insert("sequence", value(i64::try_from(self.sequence).unwrap_or(i64::MAX)));
@@ -266,7 +272,7 @@ fn checksum(dirs: &Dirs, body: &str) -> Result<String> {
 
 /// The file of a proposal: a path, or the bare name of an existing proposal. A file of that name in the current directory,
 /// which may belong to a project, is ignored.
-pub(super) fn found(dirs: &Dirs, file: &Path) -> PathBuf {
+pub(super) fn resolve(dirs: &Dirs, file: &Path) -> PathBuf {
     if file.components().count() > 1 {
         return file.to_owned();
     }
@@ -327,7 +333,7 @@ mod tests {
             ("./Cargo.toml", PathBuf::from("./Cargo.toml")),
             ("/x/a.toml", PathBuf::from("/x/a.toml")),
         ] {
-            assert_eq!(found(&dirs, Path::new(file)), expected, "{file}");
+            assert_eq!(resolve(&dirs, Path::new(file)), expected, "{file}");
         }
     }
 

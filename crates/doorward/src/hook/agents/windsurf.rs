@@ -6,14 +6,14 @@ use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use super::{Asked, Decision, Ended, Event, Proposed, Reply, Situation, likeness, unknown};
+use super::{AgentQuestion, CallResult, Decision, Event, ProposedCall, Reply, SessionContext, fingerprint, unknown};
 use crate::machine::agent::Agent;
 
 /// Reads one payload.
 pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let action = fields.may("agent_action_name")?.ok_or("the payload names no action")?;
-    let session = fields.own("trajectory_id")?.unwrap_or_default();
+    let session = fields.optional_text("trajectory_id")?.unwrap_or_default();
     let (when, what) = action.split_once('_').unwrap_or_default();
     let is_call = matches!(what, "run_command" | "write_code" | "read_code" | "mcp_tool_use");
     match (when, is_call) {
@@ -23,7 +23,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
         }
         ("post", true) => {
             let info = fields.value("tool_info").ok_or("the payload has no tool info")?;
-            Ok(likeness::outcome(&session, what, &asked_for(info), Ended::Ran))
+            Ok(fingerprint::outcome(&session, what, &asked_for(info), CallResult::Ran))
         }
         ("pre", false) if what == "user_prompt" => Ok(Event::Nothing),
         ("post", false) if AFTERWARDS.contains(&what) => Ok(Event::Nothing),
@@ -59,9 +59,15 @@ fn proposed(what: &str, info: &Value, session: String) -> Result<Event, String> 
     call.agent = Agent::Windsurf.name().to_owned();
     call.session = session.into();
     call.attended = true;
-    let call =
-        Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None, situation: Situation::default() };
-    Ok(likeness::proposed(call, what, &asked_for(info)))
+    let call = ProposedCall {
+        call,
+        id: None,
+        turn: None,
+        asked: AgentQuestion::Call,
+        transcript: None,
+        situation: SessionContext::default(),
+    };
+    Ok(fingerprint::proposed(call, what, &asked_for(info)))
 }
 
 /// The request, without its result.
@@ -100,7 +106,7 @@ fn write(fields: Fields<'_>) -> Result<Tool, String> {
     let path = fields.need("file_path")?;
     let change = |edit: Fields<'_>| {
         let edit = edit.only("old_string new_string")?;
-        let (old, new) = (edit.own("old_string")?.unwrap_or_default(), edit.need("new_string")?);
+        let (old, new) = (edit.optional_text("old_string")?.unwrap_or_default(), edit.need("new_string")?);
         let kind = if old.is_empty() { ChangeKind::Create } else { ChangeKind::Update };
         Ok(Change { path: path.clone(), kind, old, new })
     };

@@ -38,7 +38,7 @@ impl Breaker {
         (self.failures, self.last_ms) = (self.failures.saturating_add(1), now_ms);
     }
 
-    pub(super) fn answered(&mut self) {
+    pub(super) fn reset(&mut self) {
         *self = Breaker::default();
     }
 }
@@ -58,7 +58,7 @@ mod tests {
         assert_eq!(breaker.rests(60_003), None);
         breaker.tries(60_003);
         assert!(breaker.rests(60_004).is_some(), "the others rest while one tries");
-        breaker.answered();
+        breaker.reset();
         assert_eq!(breaker.rests(60_005), None);
         breaker.failed(60_006);
         assert_eq!(breaker.rests(60_007), None, "one failure is none in a row");

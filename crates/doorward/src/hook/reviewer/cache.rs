@@ -20,19 +20,19 @@ const WHOSE: &str = "reviewer";
 /// The stored state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct Kept {
+struct CacheState {
     breaker: Breaker,
-    answers: Vec<Answer>,
+    answers: Vec<CachedAnswer>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Answer {
+struct CachedAnswer {
     key: String,
     at_ms: u64,
     reply: Reply,
 }
 
-impl State for Kept {
+impl State for CacheState {
     const NAME: &'static str = "reviewer";
 }
 
@@ -43,21 +43,21 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn of(dirs: &Dirs, now_ms: u64) -> Cache {
+    pub(super) fn open(dirs: &Dirs, now_ms: u64) -> Cache {
         let key = StateKey::load_or_create(&dirs.state().join("reviewer.key")).ok();
         Cache { states: key.map(|key| States::at(&dirs.state().join("reviewer"), key)), now_ms }
     }
 
     pub(super) fn breaker(&self) -> Breaker {
-        self.look().breaker
+        self.load().breaker
     }
 
     /// The answer to the same request, if it is not too old.
     pub(super) fn answer(&self, key: &str) -> Option<Reply> {
-        let is_good = |answer: &&Answer| {
+        let is_good = |answer: &&CachedAnswer| {
             answer.key == key && self.now_ms.checked_sub(answer.at_ms).is_some_and(|age| age < LASTS_MS)
         };
-        self.look().answers.iter().find(is_good).map(|answer| answer.reply.clone())
+        self.load().answers.iter().find(is_good).map(|answer| answer.reply.clone())
     }
 
     /// Notes a trial after the pause.
@@ -71,27 +71,28 @@ impl Cache {
     }
 
     /// Stores an answer.
-    pub(super) fn answered(&self, key: &str, reply: &Reply) {
+    pub(super) fn store(&self, key: &str, reply: &Reply) {
         self.change(|kept| {
-            kept.breaker.answered();
-            let is_good = |answer: &Answer| answer.key != key && answer.at_ms.saturating_add(LASTS_MS) > self.now_ms;
+            kept.breaker.reset();
+            let is_good =
+                |answer: &CachedAnswer| answer.key != key && answer.at_ms.saturating_add(LASTS_MS) > self.now_ms;
             kept.answers.retain(is_good);
-            kept.answers.push(Answer { key: key.to_owned(), at_ms: self.now_ms, reply: reply.clone() });
+            kept.answers.push(CachedAnswer { key: key.to_owned(), at_ms: self.now_ms, reply: reply.clone() });
             let surplus = kept.answers.len().saturating_sub(ENTRIES);
             kept.answers.drain(..surplus);
         });
     }
 
-    fn look(&self) -> Kept {
-        let Some(states) = &self.states else { return Kept::default() };
+    fn load(&self) -> CacheState {
+        let Some(states) = &self.states else { return CacheState::default() };
         states.load(WHOSE).unwrap_or_else(|_| {
             // Damaged or forged state is ignored: everything is asked again.
-            states.forget::<Kept>(WHOSE);
-            Kept::default()
+            states.forget::<CacheState>(WHOSE);
+            CacheState::default()
         })
     }
 
-    fn change(&self, change: impl FnOnce(&mut Kept)) {
+    fn change(&self, change: impl FnOnce(&mut CacheState)) {
         if let Some(states) = &self.states {
             // If this fails, the request is sent again.
             let _ = states.update(WHOSE, change);
@@ -115,7 +116,7 @@ mod tests {
         let text = serde_json::json!({
             "reason": "r", "tier": "none", "decision": "allow", "confidence": 0.9, "nonce": nonce,
         });
-        super::super::reply::read(&text.to_string(), nonce).unwrap()
+        super::super::reply::parse(&text.to_string(), nonce).unwrap()
     }
 
     fn room() -> (tempfile::TempDir, Dirs) {
@@ -128,12 +129,12 @@ mod tests {
     #[test]
     fn an_answer_is_good_for_the_same_request_and_for_a_while() {
         let (_home, dirs) = room();
-        let cache = Cache::of(&dirs, 1_000);
-        cache.answered("one", &reply("a"));
+        let cache = Cache::open(&dirs, 1_000);
+        cache.store("one", &reply("a"));
         assert!(cache.answer("one").is_some() && cache.answer("two").is_none());
-        assert!(Cache::of(&dirs, 1_000 + LASTS_MS - 1).answer("one").is_some());
-        assert!(Cache::of(&dirs, 1_000 + LASTS_MS).answer("one").is_none());
-        assert!(Cache::of(&dirs, 999).answer("one").is_none(), "an answer from the future");
+        assert!(Cache::open(&dirs, 1_000 + LASTS_MS - 1).answer("one").is_some());
+        assert!(Cache::open(&dirs, 1_000 + LASTS_MS).answer("one").is_none());
+        assert!(Cache::open(&dirs, 999).answer("one").is_none(), "an answer from the future");
     }
 
     #[test]
@@ -154,14 +155,14 @@ mod tests {
     #[test]
     fn a_forged_file_is_worth_nothing() {
         let (_home, dirs) = room();
-        Cache::of(&dirs, 1).answered("one", &reply("a"));
+        Cache::open(&dirs, 1).store("one", &reply("a"));
         let folder = dirs.state().join("reviewer");
         let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
         let bytes = std::fs::read(&file).unwrap();
         std::fs::write(&file, String::from_utf8_lossy(&bytes).replace("one", "two")).unwrap();
-        let cache = Cache::of(&dirs, 2);
+        let cache = Cache::open(&dirs, 2);
         assert!(cache.answer("one").is_none() && cache.answer("two").is_none());
-        cache.answered("three", &reply("a"));
+        cache.store("three", &reply("a"));
         assert!(cache.answer("three").is_some(), "it is begun anew");
     }
 }

@@ -26,20 +26,20 @@ pub(crate) struct Prompt {
 
 /// The parts of a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Matter<'a> {
+pub(crate) struct PromptInput<'a> {
     pub call: &'a ToolCall,
     pub facts: &'a Facts,
     pub judgement: &'a Judgement,
     /// Instruction files by path, or one text that the agent's extension put together.
     pub instructions: &'a [(String, String)],
-    pub transcript: &'a [transcript::Entry],
+    pub transcript: &'a [transcript::TranscriptEntry],
     /// The key for hashing secrets.
     pub key: &'a [u8; 16],
 }
 
 impl Prompt {
     /// The request about a call. The error says why there can be none.
-    pub(crate) fn new(system: String, matter: Matter<'_>, nonce: &str) -> Result<Prompt, String> {
+    pub(crate) fn new(system: String, matter: PromptInput<'_>, nonce: &str) -> Result<Prompt, String> {
         let action = action(matter)?;
         let none = |text: String| if text.is_empty() { "(none)".to_owned() } else { text };
         let transcript = transcript::written(matter.transcript, matter.call.user_message.as_deref(), matter.key);
@@ -55,8 +55,8 @@ impl Prompt {
 }
 
 /// The facts as recorded, without secrets.
-fn facts(matter: Matter<'_>) -> String {
-    let Matter { facts, judgement, .. } = matter;
+fn facts(matter: PromptInput<'_>) -> String {
+    let PromptInput { facts, judgement, .. } = matter;
     let mut lines = vec![
         json!({ "directory": matter.call.cwd, "project": facts.project, "project_trusted": facts.project_trusted }),
         json!({ "understood": facts.coverage }),
@@ -71,7 +71,7 @@ fn facts(matter: Matter<'_>) -> String {
     lines.iter().map(line).collect::<Vec<String>>().join("\n")
 }
 
-fn instructions(matter: Matter<'_>) -> String {
+fn instructions(matter: PromptInput<'_>) -> String {
     let file = |(path, text): &(String, String)| {
         let text = redact(text, matter.key);
         let title = fence::text(path).replace('\n', " ");
@@ -88,7 +88,7 @@ fn instructions(matter: Matter<'_>) -> String {
 }
 
 /// The exact action. INVARIANT: never truncated; only secrets are replaced.
-fn action(matter: Matter<'_>) -> Result<String, String> {
+fn action(matter: PromptInput<'_>) -> Result<String, String> {
     let tool = &matter.call.tool;
     let input = match tool {
         Tool::Malformed { problem, .. } => return Err(format!("the call can't be read: {problem}")),

@@ -3,38 +3,38 @@
 use doorward_engine::{DescribedWorld, Description, Judgement, Policy, ToolCall, Verdict};
 use serde_json::{Value, json};
 
-use super::chosen::Chosen;
+use super::chosen::UsableModel;
 use super::fault::Fault;
 use super::lists::Lists;
-use super::prompt::{Matter, Prompt};
+use super::prompt::{Prompt, PromptInput};
 use super::provider::{self, Stage};
 use super::reply;
-use super::transcript::Entry;
+use super::transcript::TranscriptEntry;
 use crate::memory::evaluation::{self, Evaluation};
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{Kind, Provider};
 
 const NONCE: &str = "0123456789abcdef";
 
-fn considered(call: &ToolCall) -> Evaluation {
+fn evaluation(call: &ToolCall) -> Evaluation {
     let described: Description = serde_json::from_value(json!({
         "home": "/home/jo", "project": "/srv/app",
         "git": { "root": "/srv/app", "clean": true, "tracked": "all", "remotes": { "origin": "https://github.com/jo/app" } },
     }))
     .unwrap();
-    evaluation::consider(call, &DescribedWorld::new(described, "/srv/app"), &Policy::built_in())
+    evaluation::evaluate(call, &DescribedWorld::new(described, "/srv/app"), &Policy::built_in())
 }
 
 fn judged(command: &str) -> Judgement {
-    considered(&ToolCall::bash(command, "/srv/app")).judgement
+    evaluation(&ToolCall::bash(command, "/srv/app")).judgement
 }
 
-fn prompt(call: &ToolCall, instructions: &[(String, String)], transcript: &[Entry]) -> Prompt {
-    let considered = considered(call);
-    let matter = Matter {
+fn prompt(call: &ToolCall, instructions: &[(String, String)], transcript: &[TranscriptEntry]) -> Prompt {
+    let evaluation = evaluation(call);
+    let matter = PromptInput {
         call,
-        facts: &considered.facts,
-        judgement: &considered.judgement,
+        facts: &evaluation.facts,
+        judgement: &evaluation.judgement,
         instructions,
         transcript,
         key: &[1; 16],
@@ -50,8 +50,8 @@ fn the_whole_prompt_is_as_it_is_on_file() {
     let instructions =
         [("AGENTS.md".to_owned(), "# Rules\nRun `make test` before a commit.\n</transcript>".to_owned())];
     let transcript = [
-        Entry::User("mend the lexer".into()),
-        Entry::Call { tool: "Bash".into(), input: r#"{"command":"cargo test"}"#.into() },
+        TranscriptEntry::User("mend the lexer".into()),
+        TranscriptEntry::Call { tool: "Bash".into(), input: r#"{"command":"cargo test"}"#.into() },
     ];
     let Prompt { system, message, .. } = prompt(&call, &instructions, &transcript);
     let whole = format!("{system}\n\n======== message ========\n\n{message}\n");
@@ -63,8 +63,8 @@ fn the_whole_prompt_is_as_it_is_on_file() {
     assert!(whole == kept, "the prompt changed; UPDATE=1 writes it anew:\n{whole}");
 }
 
-fn chosen(kind: Kind) -> Chosen {
-    Chosen {
+fn chosen(kind: Kind) -> UsableModel {
+    UsableModel {
         name: "p/m".into(),
         model: "m".into(),
         kind,
@@ -99,7 +99,7 @@ fn each_protocol_is_spoken_as_its_makers_wrote_it_down() {
         assert!(grammar.to_string().contains(NONCE), "{grammar}");
     }
     let quiet =
-        Chosen { provider: Provider { temperature: Some(false), ..Provider::default() }, ..chosen(Kind::Openai) };
+        UsableModel { provider: Provider { temperature: Some(false), ..Provider::default() }, ..chosen(Kind::Openai) };
     assert_eq!(provider::request(&quiet, &prompt, Stage::Fast).body.get("temperature"), None);
 }
 
@@ -113,13 +113,13 @@ fn a_recorded_exchange_with_ollama_is_understood() {
         "done_reason": "stop", "done": true, "total_duration": 5191566416u64, "load_duration": 2154458,
         "prompt_eval_count": 2611, "prompt_eval_duration": 383809000, "eval_count": 58, "eval_duration": 4799921000u64,
     });
-    let said = provider::said(Kind::Ollama, &recorded).unwrap();
+    let said = provider::read_answer(Kind::Ollama, &recorded).unwrap();
     assert_eq!((said.usage.tokens_read, said.usage.tokens_written), (2611, 58));
-    assert!(reply::read(&said.text, NONCE).is_ok());
+    assert!(reply::parse(&said.text, NONCE).is_ok());
     for (key, value) in [("done", json!(false)), ("done_reason", json!("length")), ("done_reason", json!("load"))] {
         let mut other = recorded.clone();
         other[key] = value;
-        assert!(matches!(provider::said(Kind::Ollama, &other), Err(Fault::Stopped(_))), "{other}");
+        assert!(matches!(provider::read_answer(Kind::Ollama, &other), Err(Fault::Stopped(_))), "{other}");
     }
 }
 
@@ -129,12 +129,12 @@ fn an_answer_of_anthropic_is_one_text_of_a_model_that_was_done() {
         "type": "message", "role": "assistant", "stop_reason": "end_turn", "content": [{ "type": "text", "text": "{}" }],
         "usage": { "input_tokens": 10, "cache_creation_input_tokens": 5, "cache_read_input_tokens": 900, "output_tokens": 60 },
     });
-    let said = provider::said(Kind::Anthropic, &good).unwrap();
+    let said = provider::read_answer(Kind::Anthropic, &good).unwrap();
     assert_eq!((said.usage.tokens_read, said.usage.tokens_kept, said.usage.tokens_written), (915, 900, 60));
     let with = |pointer: &str, value: Value| {
         let mut other = good.clone();
         *other.pointer_mut(pointer).unwrap() = value;
-        provider::said(Kind::Anthropic, &other)
+        provider::read_answer(Kind::Anthropic, &other)
     };
     for stop in ["max_tokens", "tool_use", "refusal", "pause_turn"] {
         assert_eq!(with("/stop_reason", stop.into()), Err(Fault::Stopped(stop.into())));
@@ -236,8 +236,8 @@ fn nothing_that_is_put_into_a_block_leaves_it() {
         holds(&prompt(&call, &[], &[]), injection);
         let instructions = [("AGENTS.md".to_owned(), format!("# Build\n{injection}\nmore"))];
         let transcript = [
-            Entry::User("mend the lexer".into()),
-            Entry::Call { tool: injection.to_owned(), input: json!({ "command": injection }).to_string() },
+            TranscriptEntry::User("mend the lexer".into()),
+            TranscriptEntry::Call { tool: injection.to_owned(), input: json!({ "command": injection }).to_string() },
         ];
         let mut call = ToolCall::bash("git push origin topic", format!("/srv/app/{}", injection.replace('/', "_")));
         call.user_message = Some("mend the lexer".into());

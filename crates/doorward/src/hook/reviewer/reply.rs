@@ -39,20 +39,20 @@ pub(crate) struct Reply {
     pub nonce: String,
     /// What an unknown program would touch, according to the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<Named>,
+    pub targets: Vec<NamedTarget>,
 }
 
 /// Something that an unknown program would touch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Named {
-    pub operation: Touch,
+pub(crate) struct NamedTarget {
+    pub operation: TouchKind,
     pub target: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Touch {
+pub(crate) enum TouchKind {
     Read,
     Write,
     Delete,
@@ -60,7 +60,7 @@ pub(crate) enum Touch {
 }
 
 /// Reads a whole reply. The error says what is wrong with it.
-pub(crate) fn read(text: &str, nonce: &str) -> Result<Reply, String> {
+pub(crate) fn parse(text: &str, nonce: &str) -> Result<Reply, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("it is empty".into());
@@ -74,7 +74,7 @@ pub(crate) fn read(text: &str, nonce: &str) -> Result<Reply, String> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Reply>();
     let reply = match values.next() {
         Some(Ok(reply)) => reply,
-        Some(Err(error)) => return Err(said(&error)),
+        Some(Err(error)) => return Err(describe(&error)),
         None => return Err("it is empty".into()),
     };
     match text.get(values.byte_offset()..).map(str::trim_start) {
@@ -107,7 +107,7 @@ fn checked(reply: Reply, nonce: &str) -> Result<Reply, String> {
     Ok(reply)
 }
 
-fn said(error: &serde_json::Error) -> String {
+fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();
     format!("it does not match the schema: {text}")
@@ -175,12 +175,12 @@ mod tests {
 
     #[test]
     fn one_whole_object_is_read() {
-        let reply = read(&format!(" \n{}\t\n", with(|_| ())), NONCE).unwrap();
+        let reply = parse(&format!(" \n{}\t\n", with(|_| ())), NONCE).unwrap();
         assert_eq!((reply.decision, reply.tier), (Decision::Allow, Tier::ExplicitIntent));
         let block = with(|reply| (reply["decision"], reply["tier"]) = ("block".into(), "hard_deny".into()));
-        assert_eq!(read(&block, NONCE).unwrap().decision, Decision::Block);
+        assert_eq!(parse(&block, NONCE).unwrap().decision, Decision::Block);
         let named = with(|reply| reply["targets"] = json!([{ "operation": "write", "target": "/etc/hosts" }]));
-        assert_eq!(read(&named, NONCE).unwrap().targets.len(), 1);
+        assert_eq!(parse(&named, NONCE).unwrap().targets.len(), 1);
     }
 
     #[test]
@@ -216,7 +216,7 @@ mod tests {
             ("0".to_owned(), "text before"),
         ];
         for (text, why) in cases {
-            let said = read(&text, NONCE).unwrap_err();
+            let said = parse(&text, NONCE).unwrap_err();
             assert!(said.contains(why), "{text}: {said}");
         }
     }

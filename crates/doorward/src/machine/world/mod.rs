@@ -3,6 +3,7 @@
 pub(crate) mod bounds;
 #[cfg(test)]
 pub(crate) mod chance;
+pub(crate) mod directory_cache;
 pub(crate) mod files;
 pub(crate) mod folding;
 mod git_config;
@@ -16,7 +17,6 @@ mod reflog;
 pub(crate) mod repository;
 pub(crate) mod rewrites;
 pub(crate) mod session;
-pub(crate) mod shelves;
 pub(crate) mod temporary;
 pub(crate) mod versions;
 

@@ -8,7 +8,7 @@ pub(crate) fn shared() -> Vec<String> {
     if cfg!(target_os = "macos") {
         found.extend(["/private/tmp", "/private/var/tmp"].map(str::to_owned));
     }
-    match named() {
+    match from_environment() {
         Some(path) if !found.contains(&path) => found.push(path),
         Some(_) | None => {}
     }
@@ -17,13 +17,13 @@ pub(crate) fn shared() -> Vec<String> {
 
 /// Where new files are scratch files: files in `/var/tmp` persist and are found by others long after.
 pub(crate) fn fleeting() -> Vec<String> {
-    let named = named();
+    let named = from_environment();
     shared().into_iter().filter(|root| !root.ends_with("/var/tmp") || named.as_ref() == Some(root)).collect()
 }
 
 /// Directories only this user can access: `TMPDIR`, if it is one.
-pub(crate) fn own(home: &str) -> Vec<String> {
-    named().into_iter().filter(|path| is_private(path) && !is_precious(path, home)).collect()
+pub(crate) fn directories(home: &str) -> Vec<String> {
+    from_environment().into_iter().filter(|path| is_private(path) && !is_precious(path, home)).collect()
 }
 
 /// The path is in a temporary directory, reached without links and only through this user's directories.
@@ -43,7 +43,7 @@ pub(crate) fn is_own_below(path: &str, shared: &[String]) -> bool {
     })
 }
 
-fn named() -> Option<String> {
+fn from_environment() -> Option<String> {
     let path = std::env::var("TMPDIR").ok()?;
     let trimmed = path.trim_end_matches('/');
     let is_plain = trimmed.starts_with('/') && trimmed.split('/').skip(1).all(|part| !matches!(part, "" | "." | ".."));

@@ -8,7 +8,7 @@ use doorward_ledger::Hash;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::evaluation::Evaluation;
-use crate::memory::grants::operands::{Depth, Print, prints};
+use crate::memory::grants::operands::{Depth, Fingerprint, prints};
 use crate::policy::load::Loaded;
 use crate::policy::trust::pin;
 
@@ -22,7 +22,7 @@ const NAMES: usize = 500;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'a> {
     pub call: &'a ToolCall,
-    pub considered: &'a Evaluation,
+    pub evaluation: &'a Evaluation,
     pub mode: Mode,
     pub loaded: &'a Loaded,
     pub project: Option<&'a str>,
@@ -32,21 +32,21 @@ pub(crate) struct Subject<'a> {
 /// Hashes of everything that must be the same when the approval is used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Bound {
+pub(crate) struct Binding {
     /// Agent, session, subagent, tool, input and directory.
     pub call: String,
     /// What was understood: effects, flows, coverage.
     pub effects: String,
     /// Rules, configuration, trust and mode.
     pub policy: String,
-    pub operands: BTreeMap<String, Print>,
+    pub operands: BTreeMap<String, Fingerprint>,
 }
 
-impl Bound {
+impl Binding {
     /// What an approval of this call is bound to; `None` if it is unknown what exactly would run.
-    pub(crate) fn of(subject: Subject<'_>) -> Option<Bound> {
-        let facts = &subject.considered.facts;
-        Some(Bound {
+    pub(crate) fn of(subject: Subject<'_>) -> Option<Binding> {
+        let facts = &subject.evaluation.facts;
+        Some(Binding {
             call: exact_call(subject.call)?,
             effects: hash(&(&facts.effects, &facts.flows, &facts.coverage))?,
             policy: policy(subject)?,
@@ -55,7 +55,7 @@ impl Bound {
     }
 
     /// What is not the same, in words.
-    pub(crate) fn difference(&self, now: &Bound) -> Option<String> {
+    pub(crate) fn difference(&self, now: &Binding) -> Option<String> {
         if self.call != now.call {
             return Some("it is a different call".to_owned());
         }
@@ -83,7 +83,7 @@ pub(crate) fn exact_call(call: &ToolCall) -> Option<String> {
 /// The rules a call was judged by.
 pub(crate) fn policy(subject: Subject<'_>) -> Option<String> {
     let Loaded { config, trust, problems, .. } = subject.loaded;
-    hash(&(env!("CARGO_PKG_VERSION"), &subject.considered.judgement.policy, subject.mode, config, trust, problems))
+    hash(&(env!("CARGO_PKG_VERSION"), &subject.evaluation.judgement.policy, subject.mode, config, trust, problems))
 }
 
 fn hash(value: &impl Serialize) -> Option<String> {
@@ -92,7 +92,7 @@ fn hash(value: &impl Serialize) -> Option<String> {
 
 /// Every path the call names or touches.
 fn operands(subject: Subject<'_>) -> BTreeMap<String, Depth> {
-    let facts = &subject.considered.facts;
+    let facts = &subject.evaluation.facts;
     let mut paths = BTreeMap::new();
     let mut add = |path: String, depth: Depth| {
         let known = paths.entry(path).or_insert(depth);
@@ -104,7 +104,7 @@ fn operands(subject: Subject<'_>) -> BTreeMap<String, Depth> {
             add(path.to_owned(), depth_of(effect.operation));
         }
     }
-    for path in named(subject) {
+    for path in operand_words(subject) {
         add(path, Depth::Itself);
     }
     if facts.effects.iter().any(|effect| effect.operation == Operation::Execute) {
@@ -133,7 +133,7 @@ const fn depth_of(operation: Operation) -> Depth {
 }
 
 /// Files named by words of the call, whatever the engine made of them.
-fn named(subject: Subject<'_>) -> Vec<String> {
+fn operand_words(subject: Subject<'_>) -> Vec<String> {
     let text = match &subject.call.tool {
         Tool::Bash { command, .. } | Tool::PowerShell { command } => command,
         Tool::Python { code } => code,
@@ -154,7 +154,7 @@ fn named(subject: Subject<'_>) -> Vec<String> {
         )
     };
     let ends = |character: char| character.is_whitespace() || is_sign(character);
-    let here = Here::of(Path::new(&subject.call.cwd));
+    let here = DirectoryNames::of(Path::new(&subject.call.cwd));
     let whole = text.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`', ';', '(', ')']));
     let words = whole.chain(text.split(ends)).take(WORDS);
     let mut words: Vec<&str> = words.filter(|word| !word.is_empty() && here.may_have(word)).collect();
@@ -173,16 +173,16 @@ fn named(subject: Subject<'_>) -> Vec<String> {
 }
 
 /// The names in a directory, lowercase and sorted, so that not every word of a long command has to be looked up.
-struct Here(Option<Vec<String>>);
+struct DirectoryNames(Option<Vec<String>>);
 
-impl Here {
-    fn of(directory: &Path) -> Here {
-        Here(names(directory))
+impl DirectoryNames {
+    fn of(directory: &Path) -> DirectoryNames {
+        DirectoryNames(names(directory))
     }
 
     /// The word may mean a file: a path from elsewhere, or an existing name, in whatever case.
     fn may_have(&self, word: &str) -> bool {
-        let Here(Some(names)) = self else { return true };
+        let DirectoryNames(Some(names)) = self else { return true };
         let first = || word.bytes().take_while(|byte| *byte != b'/').map(|byte| byte.to_ascii_lowercase());
         let is_there = || names.binary_search_by(|name| name.bytes().cmp(first())).is_ok();
         !word.is_ascii() || matches!(word.as_bytes(), [b'/' | b'~' | b'.', ..]) || is_there()

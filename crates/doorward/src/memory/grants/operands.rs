@@ -30,36 +30,36 @@ pub(crate) enum Depth {
 
 /// The fingerprint of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Print {
+pub(crate) struct Fingerprint {
     #[serde(default)]
     pub depth: Depth,
     pub print: String,
 }
 
 /// The fingerprints of some paths as they are now.
-pub(crate) fn prints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Print> {
-    let mut printer = Printer { bytes: BYTES, entries: ENTRIES, real: BTreeMap::new() };
+pub(crate) fn prints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Fingerprint> {
+    let mut printer = Fingerprinter { bytes: BYTES, entries: ENTRIES, real: BTreeMap::new() };
     let one = |(path, depth): (&String, &Depth)| {
-        (path.clone(), Print { depth: *depth, print: printer.print(Path::new(path), *depth, LINKS) })
+        (path.clone(), Fingerprint { depth: *depth, print: printer.print(Path::new(path), *depth, LINKS) })
     };
     paths.iter().map(one).collect()
 }
 
 /// The paths whose fingerprints are no longer what they were.
-pub(crate) fn changed(known: &BTreeMap<String, Print>) -> Vec<String> {
+pub(crate) fn changed(known: &BTreeMap<String, Fingerprint>) -> Vec<String> {
     let paths = known.iter().map(|(path, print)| (path.clone(), print.depth)).collect();
     let now = prints(&paths);
     known.iter().filter(|(path, print)| now.get(*path) != Some(print)).map(|(path, _)| path.clone()).collect()
 }
 
-struct Printer {
+struct Fingerprinter {
     bytes: u64,
     entries: usize,
     /// Directories and where their links point.
     real: BTreeMap<PathBuf, PathBuf>,
 }
 
-impl Printer {
+impl Fingerprinter {
     fn print(&mut self, path: &Path, depth: Depth, links: usize) -> String {
         let metadata = match path.symlink_metadata() {
             Ok(metadata) => metadata,

@@ -38,7 +38,7 @@ pub(super) struct Item {
 
 /// One path that the call changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct ChangedPath {
     path: PathBuf,
     /// Count files git has as lost too: the command may discard staged changes.
     whole: bool,
@@ -51,18 +51,18 @@ pub(super) struct Wanted {
 }
 
 /// The paths a call would lose.
-pub(super) fn lost(facts: &Facts) -> Vec<Wanted> {
-    facts.effects.iter().filter_map(|effect| Some(wanted(snapshot::lost(effect)?, effect))).collect()
+pub(super) fn lost(facts: &Facts) -> Vec<ChangedPath> {
+    facts.effects.iter().filter_map(|effect| Some(changed_path(snapshot::lost(effect)?, effect))).collect()
 }
 
 /// The paths a call edits in place.
-pub(super) fn edited(facts: &Facts) -> Vec<Wanted> {
-    facts.effects.iter().filter_map(|effect| Some(wanted(snapshot::edited(effect)?, effect))).collect()
+pub(super) fn edited(facts: &Facts) -> Vec<ChangedPath> {
+    facts.effects.iter().filter_map(|effect| Some(changed_path(snapshot::edited(effect)?, effect))).collect()
 }
 
-fn wanted(path: &str, effect: &Effect) -> Wanted {
+fn changed_path(path: &str, effect: &Effect) -> ChangedPath {
     let by_git = effect.marks.has(Mark::DiscardsWork);
-    Wanted {
+    ChangedPath {
         path: PathBuf::from(path),
         whole: by_git && effect.by != "git clean",
         writes: effect.operation == Operation::Write,
@@ -73,7 +73,7 @@ fn wanted(path: &str, effect: &Effect) -> Wanted {
 
 /// A directory that must not be copied, and the source of git's knowledge about files.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Ground<'a> {
+pub(super) struct CopyContext<'a> {
     pub store: &'a Path,
     pub world: &'a DiskWorld,
     pub limits: Limits,
@@ -81,7 +81,7 @@ pub(super) struct Ground<'a> {
 
 impl Plan {
     /// Everything at and below the paths that has to be copied, or why that is not possible.
-    pub(super) fn of(wanted: &[Wanted], ground: Ground<'_>) -> Result<Plan, String> {
+    pub(super) fn of(wanted: &[ChangedPath], ground: CopyContext<'_>) -> Result<Plan, String> {
         let mut plan = Plan::default();
         let mut doors = Doors::default();
         for wanted in wanted {
@@ -92,7 +92,7 @@ impl Plan {
         Ok(plan)
     }
 
-    fn add(&mut self, wanted: &Wanted, ground: Ground<'_>, doors: &mut Doors) -> Result<(), String> {
+    fn add(&mut self, wanted: &ChangedPath, ground: CopyContext<'_>, doors: &mut Doors) -> Result<(), String> {
         let shown = wanted.path.display();
         if wanted.by_git && is_pattern(&wanted.path) {
             return Err(format!("`{shown}` may be a git path pattern"));
@@ -112,10 +112,10 @@ impl Plan {
                 return Err(format!("more than {} paths would have to be checked", self.looked - 1));
             }
             if kind(&stat) == FileType::Directory {
-                let below = Below { wanted, whole };
+                let below = TreePosition { wanted, whole };
                 waiting.extend(self.directory(path, stat, below, (ground, &mut *doors))?);
             } else {
-                self.file(path, stat, Below { wanted, whole }, ground)?;
+                self.file(path, stat, TreePosition { wanted, whole }, ground)?;
             }
         }
         if wanted.by_git {
@@ -145,8 +145,8 @@ impl Plan {
         &mut self,
         path: PathBuf,
         stat: Stat,
-        below: Below<'_>,
-        (ground, doors): (Ground<'_>, &mut Doors),
+        below: TreePosition<'_>,
+        (ground, doors): (CopyContext<'_>, &mut Doors),
     ) -> Result<Vec<(PathBuf, bool)>, String> {
         let is_top = path == below.wanted.path;
         if !is_top && !below.whole && path.to_str().is_some_and(|path| ground.world.is_rebuilt(path)) {
@@ -165,13 +165,19 @@ impl Plan {
         Ok(inner)
     }
 
-    fn leave(&mut self, path: PathBuf, below: Below<'_>) {
+    fn leave(&mut self, path: PathBuf, below: TreePosition<'_>) {
         if below.wanted.by_git {
             self.left.push(path);
         }
     }
 
-    fn file(&mut self, path: PathBuf, stat: Stat, below: Below<'_>, ground: Ground<'_>) -> Result<(), String> {
+    fn file(
+        &mut self,
+        path: PathBuf,
+        stat: Stat,
+        below: TreePosition<'_>,
+        ground: CopyContext<'_>,
+    ) -> Result<(), String> {
         let shown = path.display().to_string();
         match kind(&stat) {
             FileType::RegularFile | FileType::Symlink => {}
@@ -217,8 +223,8 @@ impl Plan {
 
 /// Where something is in the tree of a path.
 #[derive(Clone, Copy, Debug)]
-struct Below<'a> {
-    wanted: &'a Wanted,
+struct TreePosition<'a> {
+    wanted: &'a ChangedPath,
     whole: bool,
 }
 
@@ -227,7 +233,7 @@ pub(super) fn kind(stat: &Stat) -> FileType {
 }
 
 /// What git says about the file, if it knows it. Names that are not UTF-8 are unknown.
-fn is(path: &Path, ground: Ground<'_>, what: Tracking) -> bool {
+fn is(path: &Path, ground: CopyContext<'_>, what: Tracking) -> bool {
     path.to_str().is_some_and(|path| ground.world.file_tracking(path) == what)
 }
 

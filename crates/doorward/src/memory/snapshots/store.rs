@@ -11,7 +11,7 @@ use doorward_ledger::{Hash, SealedFiles, StateKey};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
-use super::manifest::{After, Manifest};
+use super::manifest::{Manifest, StampsAfter};
 use crate::machine::paths::Dirs;
 
 /// How long to wait for a lock: no longer than a call may take.
@@ -31,7 +31,7 @@ pub(crate) struct Lock(#[expect(dead_code, reason = "it is held, not used")] Fil
 
 /// The content of one file.
 #[derive(Debug)]
-pub(crate) enum Kept {
+pub(crate) enum StoredContent {
     /// A large file's content, from the start of this file.
     File(File),
     Bytes(Vec<u8>),
@@ -39,7 +39,7 @@ pub(crate) enum Kept {
 
 /// Whether others may hold the lock too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(crate) enum LockKind {
     Shared,
     Alone,
 }
@@ -59,7 +59,7 @@ pub(crate) fn may_have(dirs: &Dirs, decision: &str) -> bool {
 
 impl Store {
     /// The store of a user, created if there is none.
-    pub(crate) fn of(dirs: &Dirs) -> Result<Store> {
+    pub(crate) fn open(dirs: &Dirs) -> Result<Store> {
         let root = root(dirs);
         for directory in [root.clone(), root.join("objects"), root.join("made"), root.join("half")] {
             DirBuilder::new().recursive(true).mode(0o700).create(&directory).with_context(|| cannot(&directory))?;
@@ -73,7 +73,7 @@ impl Store {
         match root.symlink_metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             // Its creation may have been interrupted.
-            Ok(_) | Err(_) => Store::of(dirs).map(Some),
+            Ok(_) | Err(_) => Store::open(dirs).map(Some),
         }
     }
 
@@ -90,12 +90,12 @@ impl Store {
     }
 
     /// Waits for the lock, but not for long.
-    pub(crate) fn lock(&self, hold: Hold) -> Result<Lock> {
+    pub(crate) fn lock(&self, hold: LockKind) -> Result<Lock> {
         let path = self.root.join("lock");
         let file = open_own(&path).with_context(|| cannot(&path))?;
         let operation = match hold {
-            Hold::Shared => FlockOperation::NonBlockingLockShared,
-            Hold::Alone => FlockOperation::NonBlockingLockExclusive,
+            LockKind::Shared => FlockOperation::NonBlockingLockShared,
+            LockKind::Alone => FlockOperation::NonBlockingLockExclusive,
         };
         locked(&file, operation, &path)?;
         Ok(Lock(file))
@@ -115,21 +115,21 @@ impl Store {
     }
 
     /// The verified content of a file in a snapshot.
-    pub(crate) fn open(&self, name: &str, hash: &Hash, size: u64, at: Option<u64>) -> Result<Kept> {
+    pub(crate) fn content(&self, name: &str, hash: &Hash, size: u64, at: Option<u64>) -> Result<StoredContent> {
         let Some(at) = at else {
             let mut file = File::open(self.object(hash)).context("its copy is gone")?;
             if file.metadata()?.len() != size || Hash::of_reader(&mut file)? != *hash {
                 bail!("its copy is damaged");
             }
             file.seek(SeekFrom::Start(0))?;
-            return Ok(Kept::File(file));
+            return Ok(StoredContent::File(file));
         };
         let mut bytes = vec![0; usize::try_from(size)?];
         File::open(self.pack(name)).context("its copy is gone")?.read_exact_at(&mut bytes, at)?;
         if Hash::of(&bytes) != *hash {
             bail!("its copy is damaged");
         }
-        Ok(Kept::Bytes(bytes))
+        Ok(StoredContent::Bytes(bytes))
     }
 
     /// The directory of unfinished copies.
@@ -182,12 +182,12 @@ impl Store {
         Ok(self.sealed.find(&format!("{name}.snap"))?)
     }
 
-    pub(crate) fn keep_after(&self, name: &str, after: &After) -> Result<()> {
+    pub(crate) fn keep_after(&self, name: &str, after: &StampsAfter) -> Result<()> {
         Ok(self.sealed.keep(&format!("{name}.after"), after)?)
     }
 
     /// How things looked after the call ran, if known.
-    pub(crate) fn after(&self, name: &str) -> Option<After> {
+    pub(crate) fn after(&self, name: &str) -> Option<StampsAfter> {
         self.sealed.find(&format!("{name}.after")).ok().flatten()
     }
 

@@ -14,9 +14,9 @@ use rustix::fs::{FileType, Stat};
 use super::copy;
 use super::doors::{self, Doors};
 use super::fault::step;
-use super::manifest::{About, Entry, Manifest, Name, What};
+use super::manifest::{EncodedPath, Entry, FileMetadata, Former, Manifest};
 use super::plan::{Item, Plan, is_same, kind};
-use super::store::{Hold, Store};
+use super::store::{LockKind, Store};
 use crate::policy::snapshot_limits::Limits;
 
 /// How many files are open at the same time: written together, they become durable together.
@@ -33,7 +33,7 @@ const TICK: Duration = Duration::from_millis(10);
 
 /// Copies what the plan says and stores the manifest, which gets its name here and the new entries added.
 pub(super) fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
-    let _lock = store.lock(Hold::Shared)?;
+    let _lock = store.lock(LockKind::Shared)?;
     step()?;
     let named_for = manifest.undoes.as_deref().unwrap_or(&manifest.decision);
     manifest.id = store.reserve(named_for)?;
@@ -93,13 +93,13 @@ struct Copier<'a> {
     written: Vec<(File, PathBuf, Hash)>,
     has_large: bool,
     /// Small files, complete but not yet durable.
-    pack: Option<Pack>,
+    pack: Option<PackWriter>,
     added: u64,
     name: String,
     number: u64,
 }
 
-struct Pack {
+struct PackWriter {
     file: BufWriter<File>,
     path: PathBuf,
     length: u64,
@@ -125,12 +125,12 @@ impl Copier<'_> {
     fn entry(&mut self, item: &Item) -> Result<Entry> {
         let what = match kind(&item.stat) {
             FileType::Symlink => {
-                let to = Name(self.doors.link(&item.path)?);
-                What::Link { to, about: About::of(&item.stat, Default::default()) }
+                let to = EncodedPath(self.doors.link(&item.path)?);
+                Former::Link { to, about: FileMetadata::of(&item.stat, Default::default()) }
             }
             FileType::Directory => {
                 let attributes = doors::attributes(self.doors.directory(&item.path)?)?;
-                What::Directory { about: About::of(&item.stat, attributes) }
+                Former::Directory { about: FileMetadata::of(&item.stat, attributes) }
             }
             FileType::RegularFile => self.file(item)?,
             FileType::Fifo
@@ -139,10 +139,10 @@ impl Copier<'_> {
             | FileType::BlockDevice
             | FileType::Unknown => bail!("`{}` is a device, socket or pipe", item.path.display()),
         };
-        Ok(Entry { path: Name(item.path.clone()), what })
+        Ok(Entry { path: EncodedPath(item.path.clone()), what })
     }
 
-    fn file(&mut self, item: &Item) -> Result<What> {
+    fn file(&mut self, item: &Item) -> Result<Former> {
         let shown = || format!("can't copy `{}`", item.path.display());
         let mut file = self.doors.open(&item.path).with_context(shown)?;
         let stat = rustix::fs::fstat(&file)?;
@@ -155,8 +155,8 @@ impl Copier<'_> {
         } else {
             (self.large(&mut file, &stat).with_context(shown)?, None)
         };
-        let about = About::of(&stat, doors::attributes(&file).with_context(shown)?);
-        Ok(What::File { hash, size: u64::try_from(stat.st_size)?, at, about })
+        let about = FileMetadata::of(&stat, doors::attributes(&file).with_context(shown)?);
+        Ok(Former::File { hash, size: u64::try_from(stat.st_size)?, at, about })
     }
 
     fn small(&mut self, file: &mut File, stat: &Stat) -> Result<(Hash, u64)> {
@@ -168,7 +168,7 @@ impl Copier<'_> {
         if self.pack.is_none() {
             let (file, path) = self.half()?;
             let file = BufWriter::with_capacity(1 << 20, file);
-            self.pack = Some(Pack { file, path, length: 0, known: HashMap::new() });
+            self.pack = Some(PackWriter { file, path, length: 0, known: HashMap::new() });
         }
         let Some(pack) = &mut self.pack else { bail!("there is no pack") };
         let hash = Hash::of(&bytes);

@@ -15,7 +15,7 @@ const LEAST: usize = 60;
 
 /// The parts of a message about one call: first what is always included, then what fits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Speech {
+pub(crate) struct MessageParts {
     /// What to type, if a refusal starts with that.
     pub first: Option<String>,
     pub reason: String,
@@ -25,7 +25,7 @@ pub(crate) struct Speech {
     pub wanted: Vec<String>,
 }
 
-impl Speech {
+impl MessageParts {
     /// The whole message in sentences, with at most `room` characters.
     pub(crate) fn fitted(self, room: usize) -> String {
         let first = self.first.map(sentence);

@@ -5,8 +5,8 @@ use std::path::Path;
 use doorward_engine::{Arrival, GitWrite, Rewrite, Shown, Standing};
 
 use crate::machine::checked_read;
-use crate::machine::world::index::Known;
-use crate::machine::world::objects::{Changed, Id};
+use crate::machine::world::index::Tracked;
+use crate::machine::world::objects::{ChangedPath, Id};
 use crate::machine::world::repository::Repository;
 use crate::machine::world::rewrites::{Standings, Writer};
 use crate::machine::world::versions::{FILE, below};
@@ -66,7 +66,7 @@ impl DiskWorld {
         let inner = path.strip_prefix(repository.root())?.trim_start_matches('/');
         let file = std::fs::symlink_metadata(path).ok()?;
         if let Some(index) = repository.index()
-            && index.look_up(inner, &file) == Known::Same
+            && index.look_up(inner, &file) == Tracked::Same
         {
             return index.id_of(inner).map(|(_, id, _)| id);
         }
@@ -92,7 +92,7 @@ impl DiskWorld {
 
     fn is_held(&self, path: &str, id: &Id) -> bool {
         match self.arrived() {
-            Arrived::Kept(arrivals) => arrivals.held(path, &id.to_string()),
+            Arrived::Kept(arrivals) => arrivals.had(path, &id.to_string()),
             Arrived::Untold | Arrived::Lost => false,
         }
     }
@@ -160,7 +160,7 @@ impl DiskWorld {
         }
         let commit = |name: &str| objects.resolve(name).ok();
         // What has no parent is new as a whole.
-        let of_commit = |id: &Id| -> Option<Vec<Changed>> {
+        let of_commit = |id: &Id| -> Option<Vec<ChangedPath>> {
             let parents = objects.parents(id).ok()?;
             let from: Vec<Option<Id>> =
                 if parents.is_empty() { vec![None] } else { parents.into_iter().map(Some).collect() };

@@ -29,7 +29,7 @@ impl Sources {
         let repository = world.repository(Path::new(path).parent()?.to_str()?)?;
         let root = repository.root();
         let below = path.strip_prefix(root)?.trim_start_matches('/');
-        let wanted = wanted(root, below)?;
+        let wanted = import_of(root, below)?;
         let (mut looked, mut count) = (0, 0);
         for (other, ..) in repository.index()?.entries() {
             let Some(other) = std::str::from_utf8(other).ok().filter(|other| wanted.may_be_imported_by(other)) else {
@@ -60,7 +60,7 @@ impl Sources {
 }
 
 /// The file, with its package name if code uses that instead of a path.
-fn wanted(root: &str, below: &str) -> Option<Imported> {
+fn import_of(root: &str, below: &str) -> Option<Imported> {
     let file = Imported::at(below)?;
     if !file.is_root_of_package() {
         return Some(file);

@@ -21,7 +21,7 @@ use crate::memory::session::Session;
 use crate::memory::world::arrived::Arrived;
 use crate::memory::world::dependents::Sources;
 use crate::memory::world::program;
-use crate::memory::world::program::{Known, SystemDirectories};
+use crate::memory::world::program::{ProgramContext, SystemDirectories};
 use crate::policy::from_history;
 use crate::policy::from_history::FromHistory;
 use crate::policy::load::Loaded;
@@ -93,18 +93,18 @@ impl DiskWorld {
         let (config, trust) = (&loaded.config, &loaded.trust);
         let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
         // Not the file's modification time: touching the file would renew its trust.
-        let accepted = loaded.accepted.at().or_else(managed_at).or(Some(UNIX_EPOCH));
+        let accepted = loaded.accepted.accepted_at().or_else(managed_at).or(Some(UNIX_EPOCH));
         DiskWorld {
             cwd: cwd.to_owned(),
             temporary: temporary::shared(),
-            scratch: temporary::own(&home),
+            scratch: temporary::directories(&home),
             settings: config.settings(),
             own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
             trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or(accepted),
             trust: trust.clone(),
-            inventory: Inventory::of(dirs),
+            inventory: Inventory::open(dirs),
             key: OnceCell::new(),
             state: dirs.state(),
             repositories: RefCell::default(),
@@ -344,7 +344,7 @@ impl Machine for DiskWorld {
         if let Some(known) = self.programs.borrow().get(name) {
             return known.clone();
         }
-        let known = Known {
+        let known = ProgramContext {
             cwd: &self.cwd,
             project: self.project.as_deref(),
             home: Some(&self.home),

@@ -121,8 +121,8 @@ fn judged(directory: &Path, command: &str) -> (doorward_engine::Verdict, Duratio
     let world = DiskWorld::new(&Dirs::at("/nowhere"), root, project_root(root), &loaded);
     let call = doorward_engine::ToolCall::bash(command, root);
     let started = Instant::now();
-    let considered = crate::memory::evaluation::consider(&call, &world, &doorward_engine::Policy::built_in());
-    (considered.judgement.verdict, started.elapsed())
+    let evaluation = crate::memory::evaluation::evaluate(&call, &world, &doorward_engine::Policy::built_in());
+    (evaluation.judgement.verdict, started.elapsed())
 }
 
 fn git(directory: &Path, arguments: &[&str], input: &str) {

@@ -10,9 +10,9 @@ use std::path::{Component, Path};
 
 use doorward_engine::{Identity, REBUILDABLE};
 
+use crate::machine::world::directory_cache::DirectoryCache;
 use crate::machine::world::ownership;
 use crate::machine::world::ownership::belongs_to_system;
-use crate::machine::world::shelves::Shelves;
 use crate::policy::trust::PinnedFile;
 use crate::policy::trust::inventory::{Inventory, TOOL_CHAINS};
 
@@ -42,7 +42,7 @@ const SHARED_TOOL_CHAINS: &[&str] =
 
 /// What decides whether a program is trusted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known<'a> {
+pub(crate) struct ProgramContext<'a> {
     pub cwd: &'a str,
     pub project: Option<&'a str>,
     pub home: Option<&'a str>,
@@ -61,7 +61,7 @@ pub(crate) struct Known<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct SystemDirectories {
     known: RefCell<BTreeMap<OsString, bool>>,
-    shelves: Shelves,
+    listings: DirectoryCache,
 }
 
 impl SystemDirectories {
@@ -79,9 +79,9 @@ impl SystemDirectories {
 }
 
 /// Finds and classifies a program: a name is searched for in `path`, a path is taken as it is.
-pub(crate) fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
+pub(crate) fn identify(name: &str, path: Option<&str>, known: &ProgramContext<'_>) -> Identity {
     if name.contains('/') {
-        return if is_program(Path::new(name)) { judged(Path::new(name), known) } else { Identity::Missing };
+        return if is_program(Path::new(name)) { classify(Path::new(name), known) } else { Identity::Missing };
     }
     let Some(path) = path else { return Identity::Missing };
     let mut seen: Vec<&str> = Vec::new();
@@ -96,7 +96,7 @@ pub(crate) fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Ide
             directory if directory.is_absolute() => Cow::Borrowed(directory),
             directory => Cow::Owned(Path::new(known.cwd).join(directory)),
         };
-        if !known.system.shelves.may_hold(&directory, name) {
+        if !known.system.listings.may_hold(&directory, name) {
             continue;
         }
         let candidate = directory.join(name);
@@ -105,8 +105,8 @@ pub(crate) fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Ide
             Ok(found) if is_executable(&found) && is_plainly_system(&candidate, &found, known) => {
                 return Identity::Trusted(candidate.to_string_lossy().into_owned());
             }
-            Ok(_) if is_program(&candidate) => return judged(&candidate, known),
-            Ok(_) | Err(_) => known.system.shelves.missed(&directory),
+            Ok(_) if is_program(&candidate) => return classify(&candidate, known),
+            Ok(_) | Err(_) => known.system.listings.missed(&directory),
         }
     }
     Identity::Missing
@@ -120,8 +120,8 @@ fn is_executable(found: &Metadata) -> bool {
     found.is_file() && found.mode() & 0o111 != 0
 }
 
-/// What `judged` finds out about a regular system file, with fewer lookups.
-fn is_plainly_system(path: &Path, found: &Metadata, known: &Known<'_>) -> bool {
+/// What `classify` finds out about a regular system file, with fewer lookups.
+fn is_plainly_system(path: &Path, found: &Metadata, known: &ProgramContext<'_>) -> bool {
     !known.by_hash_alone
         && is_plain(path)
         && ownership::is_systems(found)
@@ -130,7 +130,7 @@ fn is_plainly_system(path: &Path, found: &Metadata, known: &Known<'_>) -> bool {
         && path.parent().is_some_and(|directory| known.system.include(directory))
 }
 
-fn judged(path: &Path, known: &Known<'_>) -> Identity {
+fn classify(path: &Path, known: &ProgramContext<'_>) -> Identity {
     let shown = || path.to_string_lossy().into_owned();
     let Ok(real) = path.canonicalize() else { return Identity::Unlisted(shown()) };
     let lies_in = |directory: &str| path.starts_with(directory) || real.starts_with(directory);
@@ -165,7 +165,7 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
 }
 
 /// A package manager maintains the file: its updates change the content and must not lock the user out.
-fn is_managed(path: &Path, real: &Path, known: &Known<'_>) -> bool {
+fn is_managed(path: &Path, real: &Path, known: &ProgramContext<'_>) -> bool {
     let home = known.home.map(Path::new);
     let in_home = |real: &Path| {
         home.is_some_and(|home| TOOL_CHAINS.iter().any(|directory| real.starts_with(home.join(directory))))
@@ -224,8 +224,8 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let directory = base.path().to_str().unwrap();
         let own = tool(base.path(), "own");
-        let inventory = Inventory::of(&crate::machine::paths::Dirs::at(directory));
-        let mut known = Known {
+        let inventory = Inventory::open(&crate::machine::paths::Dirs::at(directory));
+        let mut known = ProgramContext {
             cwd: "/",
             project: Some(directory),
             home: None,
@@ -261,10 +261,10 @@ mod tests {
         let [own, chain, script, built] = ["bin", ".cargo/bin", "project/tools", "project/target/debug"].map(made);
         let dirs = crate::machine::paths::Dirs::at(home.to_str().unwrap());
         std::fs::create_dir_all(dirs.state()).unwrap();
-        let inventory = Inventory::of(&dirs);
+        let inventory = Inventory::open(&dirs);
         let binaries: BTreeMap<String, PinnedFile> =
             [&own, &chain, &script, &built].map(|path| (path.clone(), PinnedFile::of(Path::new(path)).unwrap())).into();
-        let known = Known {
+        let known = ProgramContext {
             cwd: "/",
             project: project.to_str(),
             home: home.to_str(),
@@ -304,8 +304,8 @@ mod tests {
         let project_path = project.path().to_str().unwrap();
         let dirs = crate::machine::paths::Dirs::at(home.path().to_str().unwrap());
         std::fs::create_dir_all(dirs.state()).unwrap();
-        let inventory = Inventory::of(&dirs);
-        let mut known = Known {
+        let inventory = Inventory::open(&dirs);
+        let mut known = ProgramContext {
             cwd: "/",
             project: Some(project_path),
             home: None,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Format, RuleFile, Rules, beginning_with, listed, offered};
+use super::{Format, RuleFile, Rules, beginning_with, files_ending_in, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -12,9 +12,9 @@ const SPELLINGS: usize = 256;
 pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
     let file = |name: &'static str| move |path| RuleFile::new(name, path, Format::Codex);
     let user = directory_of(Agent::Codex, home).join("rules");
-    let mut found: Vec<RuleFile> = listed(&user, "rules").into_iter().map(file("Codex, user")).collect();
+    let mut found: Vec<RuleFile> = files_ending_in(&user, "rules").into_iter().map(file("Codex, user")).collect();
     if let Some(project) = project.filter(|project| *project != home).map(Path::new) {
-        let brought = listed(&project.join(".codex/rules"), "rules").into_iter();
+        let brought = files_ending_in(&project.join(".codex/rules"), "rules").into_iter();
         found.extend(brought.map(file("Codex, project")).map(RuleFile::of_project));
     }
     found
@@ -22,7 +22,7 @@ pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
 
 pub(super) fn parse(text: &str) -> Result<Rules, String> {
     let mut rules = Rules::default();
-    let mut reader = Reader { signs: text.chars().collect(), at: 0 };
+    let mut reader = RuleParser { signs: text.chars().collect(), at: 0 };
     while let Some(name) = reader.next_call()? {
         let arguments = reader.arguments()?;
         if name != "prefix_rule" {
@@ -91,12 +91,12 @@ impl Literal {
 }
 
 /// Reads calls with named arguments, which is all a rules file contains. Anything else is an error.
-struct Reader {
+struct RuleParser {
     signs: Vec<char>,
     at: usize,
 }
 
-impl Reader {
+impl RuleParser {
     fn peek(&self) -> Option<char> {
         self.signs.get(self.at).copied()
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Format, RuleFile, Rules, beginning_with, listed, offered};
+use super::{Format, RuleFile, Rules, beginning_with, files_ending_in, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -20,7 +20,7 @@ pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
         settings("Gemini CLI, user", folder.join("settings.json")),
     ];
     let policy = |path| RuleFile::new("Gemini CLI, policy", path, Format::GeminiPolicy);
-    found.extend(listed(&folder.join("policies"), "toml").into_iter().map(policy));
+    found.extend(files_ending_in(&folder.join("policies"), "toml").into_iter().map(policy));
     if let Some(project) = project.filter(|project| *project != home).map(Path::new) {
         found.push(settings("Gemini CLI, project", project.join(".gemini/settings.json")).of_project());
     }
@@ -177,7 +177,7 @@ impl PolicyRule {
     }
 
     /// What it is about, in words.
-    fn shown(&self) -> String {
+    fn display(&self) -> String {
         let prefixes = self.command_prefix.as_ref().map(OneOrMore::all).unwrap_or_default();
         format!("{} {}", self.tools().join(", "), prefixes.join(", ")).trim().to_owned()
     }
@@ -198,15 +198,17 @@ pub(super) fn policy(text: &str) -> Result<Rules, String> {
             "ask_user" => &mut rules.ask,
             "allow" => {
                 let ours = rule.ours().filter(|_| !rule.others.contains_key("modes"));
-                rules.allow.push(offered(&rule.shown(), ours.ok_or("it has a condition that doorward can't express")));
+                rules
+                    .allow
+                    .push(offered(&rule.display(), ours.ok_or("it has a condition that doorward can't express")));
                 continue;
             }
             other => return Err(format!("`{other}` is not a decision")),
         };
         match rule.ours() {
             Some(patterns) if !policies.rule.iter().any(is_exception) => list.extend(patterns),
-            Some(_) => rules.left.push((rule.shown(), "another rule makes exceptions from it".to_owned())),
-            None => rules.left.push((rule.shown(), "it has a condition that doorward can't express".to_owned())),
+            Some(_) => rules.left.push((rule.display(), "another rule makes exceptions from it".to_owned())),
+            None => rules.left.push((rule.display(), "it has a condition that doorward can't express".to_owned())),
         }
     }
     Ok(rules)

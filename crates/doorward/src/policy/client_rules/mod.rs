@@ -51,14 +51,14 @@ pub(crate) struct Rules {
     pub ask: Vec<String>,
     /// Hosts that may not be contacted.
     pub denied_hosts: Vec<String>,
-    pub allow: Vec<Offer>,
+    pub allow: Vec<ImportableRule>,
     /// Rules that only the agent itself can enforce, and why.
     pub left: Vec<(String, String)>,
 }
 
 /// An agent's allow rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct ImportableRule {
     pub theirs: String,
     /// The same as our patterns, never wider; or the reason why that is not possible.
     pub ours: Result<Vec<String>, String>,
@@ -66,7 +66,7 @@ pub(crate) struct Offer {
 
 /// The existing rule files of an agent: the administrator's, the user's, the project's.
 pub(crate) fn files(agent: &str, home: &str, project: Option<&str>) -> Vec<RuleFile> {
-    let mut found = match Agent::named(agent) {
+    let mut found = match Agent::parse(agent) {
         Some(Agent::Claude) => claude::files(home, project),
         Some(Agent::Codex) => codex::files(home, project),
         Some(Agent::Gemini) => gemini::files(home, project),
@@ -91,19 +91,19 @@ pub(crate) fn project_allows(agent: &str, home: &str, project: Option<&str>, fac
 
 /// Something wrong with the rules of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct RulesFault {
     pub text: String,
     /// The whole file can't be read, and it also contains the user's hooks.
     pub is_of_settings: bool,
 }
 
 /// What is wrong with the rules of these agents, one sentence each, for `status` and `doctor`.
-pub(crate) fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<Fault> {
+pub(crate) fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<RulesFault> {
     let mut found = Vec::new();
     for file in agents.flat_map(|agent| files(agent, home, project)) {
         let (name, path) = (file.name, file.path.display());
         match file.read().and_then(|text| text.map(|text| file.parse(&text)).transpose()) {
-            Err(problem) => found.push(Fault {
+            Err(problem) => found.push(RulesFault {
                 text: format!(
                     "the rules of {name} in `{path}` can't be read, so doorward asks about every call of that agent: {problem}"
                 ),
@@ -111,7 +111,7 @@ pub(crate) fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, proj
             }),
             Ok(rules) => {
                 let unclosed = rules.iter().flat_map(|rules| &rules.left).filter(|(_, why)| why == UNCLOSED);
-                found.extend(unclosed.map(|(rule, _)| Fault {
+                found.extend(unclosed.map(|(rule, _)| RulesFault {
                     text: format!("`{rule}` in `{path}` ({name}) has no closing bracket, so it has no effect"),
                     is_of_settings: false,
                 }));
@@ -122,9 +122,9 @@ pub(crate) fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, proj
 }
 
 /// The user's allow rules, for `setup` to offer.
-pub(crate) fn offers(agent: &str, home: &str) -> Vec<Offer> {
+pub(crate) fn offers(agent: &str, home: &str) -> Vec<ImportableRule> {
     let files = files(agent, home, None).into_iter().filter(|file| !file.is_projects);
-    let mut found: Vec<Offer> = Vec::new();
+    let mut found: Vec<ImportableRule> = Vec::new();
     for file in files {
         let rules = file.read().ok().flatten().and_then(|text| file.parse(&text).ok()).unwrap_or_default();
         for offer in rules.allow {
@@ -184,7 +184,7 @@ fn is_absent(path: &Path) -> bool {
 }
 
 /// The files of a folder with this extension, in order. A folder with too many counts as unreadable.
-fn listed(folder: &Path, ending: &str) -> Vec<PathBuf> {
+fn files_ending_in(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_meant = |path: &PathBuf| path.extension().is_some_and(|found| found == ending);
     let mut paths: Vec<PathBuf> =
@@ -202,7 +202,7 @@ fn beginning_with(words: &str) -> [String; 2] {
 }
 
 /// An offer as our patterns; one that allows too much is dropped.
-fn offered(theirs: &str, ours: Result<Vec<String>, &str>) -> Offer {
+fn offered(theirs: &str, ours: Result<Vec<String>, &str>) -> ImportableRule {
     let narrow = |texts: Vec<String>| {
         for text in &texts {
             let pattern = Pattern::parse(text)?;
@@ -212,7 +212,7 @@ fn offered(theirs: &str, ours: Result<Vec<String>, &str>) -> Offer {
         }
         Ok(texts)
     };
-    Offer { theirs: theirs.to_owned(), ours: ours.map_err(str::to_owned).and_then(narrow) }
+    ImportableRule { theirs: theirs.to_owned(), ours: ours.map_err(str::to_owned).and_then(narrow) }
 }
 
 #[cfg(test)]

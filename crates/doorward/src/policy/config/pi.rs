@@ -49,14 +49,14 @@ pub(crate) fn parse_shared(text: &str) -> Result<(Config, Vec<Note>), String> {
         .collect();
     if !ignored.is_empty() {
         notes.retain(|note| !note.key.starts_with("autoMode."));
-        let text = format!("{} ignored: a shared file can't change how calls are judged", listed(&ignored));
+        let text = format!("{} ignored: a shared file can't change how calls are judged", quoted_list(&ignored));
         notes.push(Note::new("autoMode", text));
     }
     config.reviewer = super::Reviewer::default();
     Ok((config, notes))
 }
 
-fn listed(names: &[String]) -> String {
+fn quoted_list(names: &[String]) -> String {
     match names {
         [one] => format!("{one} is"),
         several => format!("{} are", several.join(", ")),

@@ -25,7 +25,7 @@ pub(crate) struct Reviewer {
     pub models: Vec<String>,
     /// When to ask the slower stage after the fast one; default: `headless`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoned: Option<Reasoned>,
+    pub reasoned: Option<WhenReasoned>,
     /// Milliseconds for the fast stage; at most 1500, 0 skips it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_ms: Option<u32>,
@@ -55,7 +55,7 @@ pub(crate) struct Reviewer {
 /// When to ask the slower stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Reasoned {
+pub(crate) enum WhenReasoned {
     /// In unattended sessions.
     Headless,
     Always,

@@ -29,7 +29,7 @@ pub(crate) struct ConfigArguments {
 
 /// One value and its source.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-struct Entry {
+struct ShownValue {
     key: String,
     value: Value,
     source: String,
@@ -105,21 +105,21 @@ fn print(out: &mut dyn Write, loaded: &Loaded, agent: &str) -> std::io::Result<(
 }
 
 /// Everything some source says, and the built-in value where none does.
-fn entries(loaded: &Loaded, agent: &str) -> Vec<Entry> {
+fn entries(loaded: &Loaded, agent: &str) -> Vec<ShownValue> {
     let in_force = flat(&in_force(&loaded.config));
     let mut entries = Vec::new();
     for source in &loaded.sources {
         for (key, value) in flat_list(&source.config()) {
             let overruled = !in_force.get(&key).is_some_and(|values| values.contains(&value));
-            entries.push(Entry { key, value, source: source.name.to_owned(), overruled });
+            entries.push(ShownValue { key, value, source: source.name.to_owned(), overruled });
         }
     }
     for (key, value) in flat_list(&loaded.trust.as_config()) {
-        entries.push(Entry { key, value, source: "trust".to_owned(), overruled: false });
+        entries.push(ShownValue { key, value, source: "trust".to_owned(), overruled: false });
     }
     for (key, value) in built_in(agent) {
         if !entries.iter().any(|entry| entry.key == key && !entry.overruled) {
-            entries.push(Entry { key, value, source: "built in".to_owned(), overruled: false });
+            entries.push(ShownValue { key, value, source: "built in".to_owned(), overruled: false });
         }
     }
     entries.sort_by(|one, other| one.key.cmp(&other.key));

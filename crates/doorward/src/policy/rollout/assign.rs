@@ -33,7 +33,7 @@ pub(crate) struct Assigned {
 
 impl Assigned {
     /// What an agent's session gets; `began_ms` is `None` for one that starts now.
-    pub(crate) fn of(
+    pub(crate) fn for_session(
         rollout: &Rollout,
         (agent, is_staged): (&str, bool),
         session: &str,
@@ -44,14 +44,14 @@ impl Assigned {
             let placed = rollout.place(&Subject::Agent(agent.to_owned()), session, began_ms);
             // An agent that should be rolled out but is unknown here is trusted with nothing.
             assigned.mode = Some(placed.and_then(|placed| placed.counts.mode()).unwrap_or(Mode::ConfirmAll));
-            assigned.words.extend(placed.map(|placed| (STAGE.to_owned(), placed.word())));
+            assigned.words.extend(placed.map(|placed| (STAGE.to_owned(), placed.describe())));
         }
         for id in rollout.rules.keys() {
             if let Some(placed) = rollout.place(&Subject::Rule(id.clone()), session, began_ms) {
                 if placed.counts != Stage::Auto {
                     assigned.watched.insert(id.clone());
                 }
-                assigned.words.insert(rule_key(id), placed.word());
+                assigned.words.insert(rule_key(id), placed.describe());
             }
         }
         let placed = rollout.place(&Subject::Thresholds, session, began_ms);

@@ -1,7 +1,7 @@
 //! Which sessions are given what: always the same ones, evenly, and nobody who was not to.
 
-use super::super::stage::{Share, Step, Track};
-use super::super::state::{Numbers, Trial};
+use super::super::stage::{Share, StageChange, Track};
+use super::super::state::{ThresholdSet, Trial};
 use super::super::trial::Stopping;
 use super::*;
 use crate::machine::paths::Dirs;
@@ -18,7 +18,7 @@ fn names() -> impl Iterator<Item = String> {
 }
 
 fn at(stage: Stage, percent: u8) -> Track {
-    Track::starting(Step { stage, share: Share::new(percent).unwrap(), ..Step::default() })
+    Track::starting(StageChange { stage, share: Share::new(percent).unwrap(), ..StageChange::default() })
 }
 
 /// A rollout with a salt of its own, as it is kept.
@@ -32,7 +32,7 @@ fn rollout(change: impl FnOnce(&mut Rollout)) -> (tempfile::TempDir, Rollout) {
 }
 
 fn of(rollout: &Rollout, session: &str) -> Assigned {
-    Assigned::of(rollout, ("claude", true), session, None)
+    Assigned::for_session(rollout, ("claude", true), session, None)
 }
 
 /// Pearson's statistic for a share of the sessions, with one degree of freedom.
@@ -73,7 +73,7 @@ fn a_wider_share_keeps_the_sessions_of_the_narrower_one() {
 
 #[test]
 fn being_in_one_share_says_nothing_about_another() {
-    let numbers = Numbers::from(Thresholds { confidence: 0.9, ..Thresholds::default() });
+    let numbers = ThresholdSet::from(Thresholds { confidence: 0.9, ..Thresholds::default() });
     let trial = Trial {
         name: "x".into(),
         numbers,
@@ -107,7 +107,7 @@ fn what_is_not_known_is_trusted_with_nothing() {
         rollout.agents.insert("codex".into(), at(Stage::Auto, 10));
     });
     let mode = |agent: &str, is_staged: bool, session: &str, began: Option<u64>| {
-        Assigned::of(&rollout, (agent, is_staged), session, began).mode
+        Assigned::for_session(&rollout, (agent, is_staged), session, began).mode
     };
     for (agent, is_staged, session, want) in [
         ("pi", true, "s", Some(Mode::ConfirmAll)),

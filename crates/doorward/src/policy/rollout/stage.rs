@@ -25,7 +25,7 @@ impl Stage {
     /// Every stage, in order.
     pub(crate) const ALL: [Stage; 4] = [Stage::ConfirmAll, Stage::Shadow, Stage::Canary, Stage::Auto];
 
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Stage::ConfirmAll => "confirm-all",
             Stage::Shadow => "shadow",
@@ -51,7 +51,7 @@ impl Stage {
 
 impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -99,7 +99,7 @@ impl fmt::Display for Share {
 /// One step of a rollout.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Step {
+pub(crate) struct StageChange {
     pub stage: Stage,
     pub share: Share,
     pub since_ms: u64,
@@ -113,36 +113,36 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Track {
-    steps: Vec<Step>,
+    steps: Vec<StageChange>,
 }
 
 /// More steps than a rollout has; the oldest go first.
 const STEPS: usize = 12;
 
 impl Track {
-    pub(crate) fn starting(step: Step) -> Track {
+    pub(crate) fn starting(step: StageChange) -> Track {
         Track { steps: vec![step] }
     }
 
-    pub(crate) fn push(&mut self, step: Step) {
+    pub(crate) fn push(&mut self, step: StageChange) {
         self.steps.push(step);
         let surplus = self.steps.len().saturating_sub(STEPS);
         self.steps.drain(..surplus);
     }
 
     /// The log entry of the current step.
-    pub(crate) fn recorded(&mut self, record: u64) {
+    pub(crate) fn set_record(&mut self, record: u64) {
         if let Some(step) = self.steps.last_mut() {
             step.record = record;
         }
     }
 
     /// The current step.
-    pub(crate) fn now(&self) -> Step {
+    pub(crate) fn now(&self) -> StageChange {
         self.steps.last().cloned().unwrap_or_default()
     }
 
-    pub(crate) fn steps(&self) -> &[Step] {
+    pub(crate) fn steps(&self) -> &[StageChange] {
         &self.steps
     }
 
@@ -153,7 +153,7 @@ impl Track {
 
     /// The stage that applies to a session: the one current when it started, unless it was rolled back since. A session older
     /// than the rollout gets nothing from it.
-    pub(crate) fn for_session(&self, began_ms: Option<u64>) -> Counting {
+    pub(crate) fn for_session(&self, began_ms: Option<u64>) -> EffectiveStage {
         let rolled_back = self.steps.iter().rposition(|step| step.is_rollback);
         let began = match began_ms {
             None => self.steps.len().checked_sub(1),
@@ -162,9 +162,9 @@ impl Track {
         match rolled_back.max(began) {
             Some(at) => {
                 let step = self.steps.get(at).cloned().unwrap_or_default();
-                Counting { stage: step.stage, share: step.share, before: self.below(at) }
+                EffectiveStage { stage: step.stage, share: step.share, before: self.below(at) }
             }
-            None => Counting::default(),
+            None => EffectiveStage::default(),
         }
     }
 
@@ -177,7 +177,7 @@ impl Track {
 
 /// What applies to one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counting {
+pub(crate) struct EffectiveStage {
     pub stage: Stage,
     pub share: Share,
     /// What a session outside the canary's share gets.
@@ -189,11 +189,11 @@ mod tests {
     use super::*;
 
     fn track(steps: &[(Stage, u64, bool)]) -> Track {
-        let step = |(stage, since_ms, is_rollback): &(Stage, u64, bool)| Step {
+        let step = |(stage, since_ms, is_rollback): &(Stage, u64, bool)| StageChange {
             stage: *stage,
             since_ms: *since_ms,
             is_rollback: *is_rollback,
-            ..Step::default()
+            ..StageChange::default()
         };
         Track { steps: steps.iter().map(step).collect() }
     }

@@ -7,7 +7,7 @@ use doorward_engine::{Operation, Thresholds};
 use doorward_ledger::{Hash, State, StateKey, States};
 use serde::{Deserialize, Serialize};
 
-use super::stage::{Counting, Stage, Track};
+use super::stage::{EffectiveStage, Stage, Track};
 use super::trial::Stopping;
 use crate::machine::paths::Dirs;
 
@@ -33,7 +33,7 @@ impl State for Rollout {
 pub(crate) struct Trial {
     /// Its display name.
     pub name: String,
-    pub numbers: Numbers,
+    pub numbers: ThresholdSet,
     pub track: Track,
     /// When the trial ends, fixed at its start.
     pub stopping: Stopping,
@@ -45,7 +45,7 @@ pub(crate) struct Trial {
 /// The numbers of a set, stored here so that nothing else has to be read or trusted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Numbers {
+pub(crate) struct ThresholdSet {
     confidence: f64,
     irreversible: f64,
     by_operation: Vec<f64>,
@@ -62,11 +62,11 @@ pub(crate) struct Numbers {
     read_bytes: Option<u64>,
 }
 
-impl From<Thresholds> for Numbers {
-    fn from(set: Thresholds) -> Numbers {
+impl From<Thresholds> for ThresholdSet {
+    fn from(set: Thresholds) -> ThresholdSet {
         let Thresholds { confidence, irreversible, reads_per_minute, read_burst, denials_in_a_row, denials, .. } = set;
         let by_operation = set.by_operation.to_vec();
-        Numbers {
+        ThresholdSet {
             confidence,
             irreversible,
             by_operation,
@@ -81,7 +81,7 @@ impl From<Thresholds> for Numbers {
     }
 }
 
-impl Numbers {
+impl ThresholdSet {
     /// The set, never below the built-in floors.
     pub(crate) fn set(&self) -> Thresholds {
         let floor = Thresholds::default();
@@ -139,7 +139,7 @@ pub(crate) enum Subject {
 
 impl Subject {
     /// The text shown and recorded.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display(&self) -> String {
         match self {
             Subject::Agent(name) => format!("agent `{name}`"),
             Subject::Rule(id) => format!("rule `{id}`"),
@@ -221,14 +221,14 @@ impl Rollout {
     }
 
     /// The stage of a session for each subject: always the same, and spread evenly over sessions.
-    pub(crate) fn place(&self, subject: &Subject, session: &str, began_ms: Option<u64>) -> Option<Placed> {
-        let Counting { stage, share, before } = self.track(subject)?.for_session(began_ms);
+    pub(crate) fn place(&self, subject: &Subject, session: &str, began_ms: Option<u64>) -> Option<Placement> {
+        let EffectiveStage { stage, share, before } = self.track(subject)?.for_session(began_ms);
         // A session without a name can't be told apart, so no share covers it.
         let is_inside = !session.is_empty() && share.covers(self.drawn(subject, session));
         Some(match stage {
-            Stage::ConfirmAll | Stage::Shadow | Stage::Auto => Placed { stage, counts: stage, is_inside: false },
-            Stage::Canary if is_inside => Placed { stage, counts: Stage::Auto, is_inside },
-            Stage::Canary => Placed { stage, counts: before.min(Stage::Shadow), is_inside },
+            Stage::ConfirmAll | Stage::Shadow | Stage::Auto => Placement { stage, counts: stage, is_inside: false },
+            Stage::Canary if is_inside => Placement { stage, counts: Stage::Auto, is_inside },
+            Stage::Canary => Placement { stage, counts: before.min(Stage::Shadow), is_inside },
         })
     }
 
@@ -241,7 +241,7 @@ impl Rollout {
 
 /// A session's place in a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
+pub(crate) struct Placement {
     pub stage: Stage,
     /// The stage that the session is treated by.
     pub counts: Stage,
@@ -249,9 +249,9 @@ pub(crate) struct Placed {
     pub is_inside: bool,
 }
 
-impl Placed {
+impl Placement {
     /// As the record says it.
-    pub(crate) fn word(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match (self.stage, self.is_inside) {
             (Stage::Canary, true) => "canary:in".to_owned(),
             (Stage::Canary, false) => format!("canary:out:{}", self.counts),

@@ -38,7 +38,7 @@ fn simulate(trials: u32, seed: u64, factor: f64) -> (BTreeMap<&'static str, f64>
         let pairs =
             std::iter::repeat_with(|| (chance.session(stopping.calls, 1.0), chance.session(stopping.calls, factor)));
         let standing = stopping.follow(pairs);
-        *verdicts.entry(standing.verdict.word()).or_insert(0.0) += 1.0 / f64::from(trials);
+        *verdicts.entry(standing.verdict.as_str()).or_insert(0.0) += 1.0 / f64::from(trials);
         taken += standing.won + standing.lost + standing.alike;
     }
     (verdicts, f64::from(taken) / f64::from(trials))

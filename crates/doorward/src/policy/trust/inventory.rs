@@ -48,13 +48,13 @@ const PROGRAMS: usize = 10_000;
 
 /// A program, by the path it is called by.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Listed {
+struct ListedProgram {
     /// The file behind all links: a link that points elsewhere is another program.
     real: String,
     file: PinnedFile,
 }
 
-impl State for Listed {
+impl State for ListedProgram {
     const NAME: &'static str = "program";
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct Inventory {
 }
 
 impl Inventory {
-    pub(crate) fn of(dirs: &Dirs) -> Inventory {
+    pub(crate) fn open(dirs: &Dirs) -> Inventory {
         Inventory { directory: dirs.state().join("programs"), key: dirs.state().join("programs.key") }
     }
 
@@ -81,7 +81,7 @@ impl Inventory {
         let Ok(key) = StateKey::load(&self.key) else { return false };
         let (Some(name), Some(real_name)) = (path.to_str(), real.to_str()) else { return false };
         let states = States::at(&self.directory, key);
-        let Ok(Some(listed)) = states.find::<Listed>(name) else { return false };
+        let Ok(Some(listed)) = states.find::<ListedProgram>(name) else { return false };
         if listed.real != real_name {
             return false;
         }
@@ -89,7 +89,7 @@ impl Inventory {
             Sameness::Untouched => true,
             Sameness::SameBytes(file) => {
                 // If this can't be stored, the next call hashes again.
-                let _ = states.replace(name, &Listed { file, ..listed });
+                let _ = states.replace(name, &ListedProgram { file, ..listed });
                 true
             }
             Sameness::Different => false,
@@ -108,7 +108,7 @@ impl Inventory {
         let states = States::at(&self.directory, key);
         let mut count = 0;
         for path in programs {
-            let Some((name, listed)) = listed(path) else { continue };
+            let Some((name, listed)) = list_program(path) else { continue };
             states.replace(&name, &listed).map_err(|error| error.to_string())?;
             count += 1;
         }
@@ -126,10 +126,10 @@ impl Inventory {
 }
 
 /// A program that can't be read or whose name is not UTF-8 is not listed, so doorward asks about it.
-fn listed(path: &Path) -> Option<(String, Listed)> {
+fn list_program(path: &Path) -> Option<(String, ListedProgram)> {
     let real = path.canonicalize().ok()?;
     let file = PinnedFile::of(&real)?;
-    Some((path.to_str()?.to_owned(), Listed { real: real.to_str()?.to_owned(), file }))
+    Some((path.to_str()?.to_owned(), ListedProgram { real: real.to_str()?.to_owned(), file }))
 }
 
 /// The programs of the user's toolchains: in the given directories, and where toolchains are known to put them.
@@ -192,7 +192,7 @@ mod tests {
     fn a_listed_program_is_known_until_its_bytes_or_its_link_change() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
-        let inventory = Inventory::of(&Dirs::at(home.to_str().unwrap()));
+        let inventory = Inventory::open(&Dirs::at(home.to_str().unwrap()));
         std::fs::create_dir_all(home.join(".local/state/doorward")).unwrap();
         let (cargo, node) = (home.join(".cargo/bin/cargo"), home.join(".nvm/versions/node/v22/bin/node"));
         tool(&cargo, "one");
@@ -225,7 +225,7 @@ mod tests {
     fn a_forged_entry_lists_nothing() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
-        let inventory = Inventory::of(&Dirs::at(home.to_str().unwrap()));
+        let inventory = Inventory::open(&Dirs::at(home.to_str().unwrap()));
         std::fs::create_dir_all(home.join(".local/state/doorward")).unwrap();
         let tools = [home.join("bin/aaaa"), home.join("bin/bbbb")];
         tools.iter().for_each(|path| tool(path, "same"));

@@ -73,10 +73,7 @@ fn key_file(dirs: &Dirs) -> PathBuf {
 }
 
 fn broken(dirs: &Dirs, why: &str) -> String {
-    format!(
-        "`{}` can't be trusted: {why}; remove it and trust again with `doorward trust`",
-        directory(dirs).display()
-    )
+    format!("`{}` can't be trusted: {why}; remove it and trust again with `doorward trust`", directory(dirs).display())
 }
 
 #[cfg(test)]

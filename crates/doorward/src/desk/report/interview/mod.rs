@@ -15,9 +15,9 @@ use crate::desk::person;
 use crate::desk::screen;
 use crate::desk::setup;
 use crate::machine::paths::Dirs;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::visible;
-use proposal::{Applied, Proposal, propose};
+use proposal::{AppliedProposal, Proposal, propose};
 use questions::Question;
 
 /// Quitting early changes nothing.
@@ -64,7 +64,7 @@ fn interview(terminal: &mut Terminal, dirs: &Dirs) -> Result<Proposal> {
     Ok(propose(kinds, trust, compliance, &setup::agents_here(dirs)))
 }
 
-fn show(terminal: &mut Terminal, proposal: &Proposal, applied: &Applied, file: &Path, old: &str) -> Result<()> {
+fn show(terminal: &mut Terminal, proposal: &Proposal, applied: &AppliedProposal, file: &Path, old: &str) -> Result<()> {
     terminal.say("\nproposed:")?;
     for setting in &proposal.settings {
         terminal.say(&format!("  {} = {}: {}", setting.name(), setting.value.item(), setting.why))?;
@@ -90,8 +90,8 @@ fn write(dirs: &Dirs, before: Option<&str>, text: &str) -> Result<()> {
         user: crate::machine::user(),
         project: None,
     };
-    let _receipt = Ledger::of(dirs)
-        .append(Entry::new(&body)?)
+    let _receipt = Ledger::open(dirs)
+        .append(LogEntry::new(&body)?)
         .with_context(|| format!("can't record the change, so {NOTHING}"))?;
     if let Some(before) = before {
         crate::machine::atomic_file::replace(&backup(&file), before)?;

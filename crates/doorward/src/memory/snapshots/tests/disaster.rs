@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use doorward_engine::{ToolCall, observe};
 
 use super::super::manifest::Manifest;
-use super::super::plan::{Ground, Plan, lost};
+use super::super::plan::{CopyContext, Plan, lost};
 use super::super::prune::{Run, prune};
 use super::super::store::Store;
 use super::super::take::take;
@@ -112,10 +112,10 @@ fn taken_after(change: &dyn Fn(&Room)) -> anyhow::Result<Manifest> {
     let loaded = crate::policy::load::load(&dirs, project.as_deref(), "claude");
     let world = DiskWorld::new(&dirs, project.as_deref().unwrap(), project.clone(), &loaded);
     let call = ToolCall::bash("rm -rf notes", project.as_deref().unwrap());
-    let store = Store::of(&dirs).unwrap();
+    let store = Store::open(&dirs).unwrap();
     let root = super::super::store::root(&dirs);
     let limits = Snapshots::default().limits();
-    let plan = Plan::of(&lost(&observe(&call, &world)), Ground { store: &root, world: &world, limits }).unwrap();
+    let plan = Plan::of(&lost(&observe(&call, &world)), CopyContext { store: &root, world: &world, limits }).unwrap();
     change(&room);
     take(&store, &plan, Manifest { decision: "t".into(), ..Manifest::default() }, limits)
 }

@@ -51,8 +51,7 @@ impl Room {
         std::fs::write(&path, text).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
         let loaded = crate::policy::load::load(&self.dirs(), None, "claude");
-        crate::policy::approved_config::accept(&self.dirs(), &loaded, &mut record::Ledger::of(&self.dirs()))
-            .unwrap();
+        crate::policy::approved_config::accept(&self.dirs(), &loaded, &mut record::Ledger::open(&self.dirs())).unwrap();
     }
 
     pub(crate) fn base(&self) -> PathBuf {

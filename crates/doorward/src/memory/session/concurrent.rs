@@ -7,7 +7,7 @@ use super::Session;
 use crate::machine::paths::Dirs;
 use crate::machine::world::{project_root, versions};
 use crate::memory::arrivals::{self, Arrivals};
-use crate::memory::in_flight::{Course, UnderWay};
+use crate::memory::in_flight::{Footprint, InFlight};
 use crate::policy::trust::Trust;
 
 impl Session {
@@ -40,42 +40,42 @@ impl Session {
     }
 
     /// Starts a call alongside the others of the session; returns the file in doubt if they conflict.
-    pub(crate) fn crosses(&self, call: Course) -> Option<String> {
+    pub(crate) fn start_call(&self, call: Footprint) -> Option<String> {
         let states = self.states.as_ref().ok()?;
         let id = &self.id;
-        states.update(id, |state: &mut UnderWay| state.begin(call, self.now_ms)).unwrap_or_else(|_| {
+        states.update(id, |state: &mut InFlight| state.begin(call, self.now_ms)).unwrap_or_else(|_| {
             // It is unknown what is in flight; the next call starts over.
-            states.forget::<UnderWay>(id);
+            states.forget::<InFlight>(id);
             Some("a file of this session".to_owned())
         })
     }
 
     /// The file in doubt if a call started now; unlike `crosses`, this notes nothing.
-    pub(crate) fn would_cross(&self, call: Course) -> Option<String> {
-        match self.states.as_ref().ok()?.find::<UnderWay>(&self.id) {
+    pub(crate) fn would_conflict(&self, call: Footprint) -> Option<String> {
+        match self.states.as_ref().ok()?.find::<InFlight>(&self.id) {
             Ok(state) => state.unwrap_or_default().begin(call, self.now_ms),
             Err(_) => Some("a file of this session".to_owned()),
         }
     }
 
     /// Notes a call that may start once the user has answered.
-    pub(crate) fn may_begin(&self, call: Course) {
+    pub(crate) fn add_asked(&self, call: Footprint) {
         if let Ok(states) = &self.states {
             // If this fails, the next call finds the state damaged and asks.
-            let _ = states.update(&self.id, |state: &mut UnderWay| state.add(call, self.now_ms));
+            let _ = states.update(&self.id, |state: &mut InFlight| state.add(call, self.now_ms));
         }
     }
 
     /// Background processes of earlier calls that may still run. `crosses` handles unreadable state.
-    pub(crate) fn left(&self) -> Vec<LeftRun> {
-        let found = self.states.as_ref().ok().and_then(|states| states.find::<UnderWay>(&self.id).ok().flatten());
-        found.map(|state| state.left(self.now_ms)).unwrap_or_default()
+    pub(crate) fn background_runs(&self) -> Vec<LeftRun> {
+        let found = self.states.as_ref().ok().and_then(|states| states.find::<InFlight>(&self.id).ok().flatten());
+        found.map(|state| state.background_runs(self.now_ms)).unwrap_or_default()
     }
 
     /// Another call of the session may be running; unreadable state counts as yes.
     pub(crate) fn is_busy(&self) -> bool {
         match &self.states {
-            Ok(states) => match states.find::<UnderWay>(&self.id) {
+            Ok(states) => match states.find::<InFlight>(&self.id) {
                 Ok(state) => state.is_some_and(|state| state.is_busy(self.now_ms)),
                 Err(_) => true,
             },
@@ -84,12 +84,12 @@ impl Session {
     }
 
     /// A call the user was asked about will never run; without a name, none of the open ones.
-    pub(crate) fn withdraw(&self, id: Option<&str>) {
+    pub(crate) fn withdraw_call(&self, id: Option<&str>) {
         if let Ok(states) = &self.states
-            && matches!(states.find::<UnderWay>(&self.id), Ok(Some(_)))
+            && matches!(states.find::<InFlight>(&self.id), Ok(Some(_)))
         {
             // A call that stays in flight only causes more questions, for a while.
-            let _ = states.update(&self.id, |state: &mut UnderWay| match id {
+            let _ = states.update(&self.id, |state: &mut InFlight| match id {
                 Some(id) => state.withdraw(id),
                 None => state.withdraw_asked(),
             });
@@ -97,11 +97,11 @@ impl Session {
     }
 
     /// Notes the end of a call; returns the watched files it was to change.
-    pub(crate) fn ended(&self, id: &str) -> Vec<String> {
+    pub(crate) fn end_call(&self, id: &str) -> Vec<String> {
         match &self.states {
-            Ok(states) if matches!(states.find::<UnderWay>(&self.id), Ok(Some(_))) => {
+            Ok(states) if matches!(states.find::<InFlight>(&self.id), Ok(Some(_))) => {
                 // A call that stays in flight only causes more questions, for a while.
-                states.update(&self.id, |state: &mut UnderWay| state.end(id)).unwrap_or_default()
+                states.update(&self.id, |state: &mut InFlight| state.end(id)).unwrap_or_default()
             }
             Ok(_) | Err(_) => Vec::new(),
         }
