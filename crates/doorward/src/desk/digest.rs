@@ -16,6 +16,7 @@ use crate::memory::ledger_view::LedgerView;
 use crate::memory::session::TRIAL;
 
 /// Maximum number of files and hosts shown; JSON has all of them.
+// Someone deciding about an old call needs the gist of its session; ten lines still fit above the question.
 const SHOWN: usize = 10;
 
 #[derive(Debug, Args)]

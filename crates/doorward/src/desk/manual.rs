@@ -20,6 +20,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// The longest line, however wide the terminal.
+// Longer lines are tiring to read, and the page must look the same in a file and in a wide terminal.
 const WIDTH: usize = 100;
 
 /// The column where command names end.

@@ -9,6 +9,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, tcflush};
 
 /// Programs that are agents, or run them.
+// Matched by process name among our ancestors: an agent can open a terminal of its own (`script`, `tmux`), so a
+// terminal alone does not prove a person. A name that is missing here only leaves the other checks.
 const AGENTS: &[&str] = &[
     "claude",
     "codex",
@@ -27,6 +29,7 @@ const AGENTS: &[&str] = &[
 ];
 
 /// Variables that agents give to the commands they run.
+// A person's shell has none of these. An agent may unset them, which is why the ancestors are checked as well.
 const LEFT_BY_AGENTS: &[&str] = &[
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
@@ -41,15 +44,18 @@ const LEFT_BY_AGENTS: &[&str] = &[
 ];
 
 /// Packages of agents whose program is called something else.
+// npm starts these through `node`, so the process is called `node` and only its script path tells.
 const PACKAGES: &[&str] = &["claude-code", "gemini-cli", "qwen-code", "opencode-ai", "pi-coding-agent"];
 
 /// Too short to read a question and answer it, and longer than any pause within a paste.
+// `approve ID` and a `y` are easily pasted in one go; whatever arrives before the line has been quiet is thrown away.
 const MOMENT: Duration = Duration::from_millis(60);
 
 /// After this many chunks, someone is holding down a key.
 const PIECES: usize = 20;
 
 /// More generations than any terminal has.
+// Bounds the walk where the process table changes underneath it or is made to loop.
 const GENERATIONS: usize = 64;
 
 /// Fails unless a person typed the command.

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::SIGALRM;
 
 /// Far below the 60 seconds after which an agent continues without an answer.
+// The client's own timeout fails open, so ours must strike first, also on a machine that is swapping.
 const SECONDS: u32 = 10;
 
 /// The margin between our deadline and the agent's.
+// Starting a process and flushing a pipe can take a second on a loaded machine; three leave room for both.
 const MARGIN: u32 = 3;
 
 /// When the process started counting.
@@ -23,8 +25,10 @@ static LAST_WORD_MS: AtomicU64 = AtomicU64::new(0);
 static IS_SPEAKING: AtomicBool = AtomicBool::new(false);
 
 /// Another process holds what this one needs.
+// The last word then names the lock instead of blaming the command.
 static IS_HELD_UP: AtomicBool = AtomicBool::new(false);
 
+// A refusal needs text: Codex, Gemini CLI and Qwen Code ignore an exit code of 2 with nothing on standard error.
 const TOO_LONG: &str = "doorward: judging this call took too long, so it is blocked; try again\n";
 
 const HELD_UP: &str = "doorward: another process keeps its record or state locked, so the call is blocked; \

@@ -50,6 +50,7 @@ use crate::policy::from_history;
 use crate::policy::load;
 
 /// The longest payload that is read.
+// A write of a large file arrives whole in the payload; one beyond this is refused rather than read in part.
 pub(crate) const LIMIT: u64 = 64 << 20;
 
 /// Where a payload comes from.

@@ -21,21 +21,26 @@ use crate::policy::rollout::state::{Rollout, Subject};
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
 /// The time window.
+// A day covers one round of work, and a bad release shows within it.
 pub(crate) const WINDOW_MS: u64 = 24 * HOUR_MS;
 
 /// This many regretted approvals in a window are a spike.
+// A single regret is a mistake anyone makes; taking a rollout back for it would make rollouts useless.
 const REGRETS: usize = 2;
 
 /// Below this share of approvals they are not, unless they were flagged: people also undo edits that were fine.
 const REGRET_RATE: f64 = 0.01;
 
 /// This many overrides …
+// Fewer than ten and the share below moves by whole percents with each answer.
 const OVERRIDES: usize = 10;
 
 /// … that are more than this share of decisions.
+// About one question in seven answered with yes: the stage asks about ordinary work.
 const OVERRIDE_RATE: f64 = 0.15;
 
 /// This many blocks in one session …
+// The same spike that raises an alert: an attack, or an agent in a loop. Either is a reason to ask about everything.
 const BLOCKS: usize = 5;
 
 /// … within this time.

@@ -33,9 +33,11 @@ pub(crate) struct ServeArguments {
 const CLIENTS: usize = 512;
 
 /// The same stack for nested commands as the hook has; only the part in use costs memory.
+// A deeply nested command must be judged the same through the socket as through the hook.
 const STACK: usize = 16 * 1024 * 1024;
 
 /// Pause before accepting again after accepting a client failed.
+// Accepting fails when descriptors run out; without a pause the loop would spin until clients leave.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers clients until it is stopped.

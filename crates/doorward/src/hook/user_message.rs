@@ -16,9 +16,11 @@ use crate::memory::session::Session;
 const LONGEST: usize = 64 << 10;
 
 /// How much of the end of a transcript is searched.
+// The latest message stands near the end, behind at most the tool results of one turn.
 const TAIL: u64 = 512 << 10;
 
 /// Transcripts lag a little; after this many calls no proof will come.
+// Searching costs a read of the transcript's end per call; without a bound every call of an SDK session would pay it.
 const SEARCHES: u32 = 16;
 
 /// Stores the message, without secrets.

@@ -10,6 +10,7 @@ use crate::memory::grants::store::GrantStore;
 use crate::policy::config::WAIT_SECONDS;
 
 /// Polling interval.
+// Short enough that an answer seems immediate, long enough that a minute of waiting costs nothing.
 const LOOK: Duration = Duration::from_millis(150);
 
 /// Who can answer a question, and where.
@@ -39,6 +40,7 @@ pub(super) enum WaitResult {
 }
 
 /// How a refusal starts if it is a question that could not be asked.
+// Clients show the refusal to the model; it must read as an open question, not as a verdict on the command.
 pub(super) const NEEDED: &str = "doorward needs your approval because";
 
 /// How long a call may wait: as configured, and well within the time its agent waits for us. If that time is unknown, waiting

@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// More than any configuration needs.
+// A huge file in a trusted place would otherwise cost every call its time and memory.
 const LIMIT: u64 = 1 << 20;
 
 /// The text of a file that only the user controls; `None` if there is no such file.

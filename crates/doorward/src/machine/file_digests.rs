@@ -10,9 +10,11 @@ use doorward_ledger::StateKey;
 pub(crate) type FileDigests = BTreeMap<String, String>;
 
 /// A call that changes more files than this is not watched.
+// Decision 0022: every watched file is read before and after the call. More than this is a formatter, not an edit.
 const FILES: usize = 8;
 
 /// Neither is a longer file.
+// Hashing has to vanish in the noise of an answer.
 const BYTES: u64 = 256 << 10;
 
 /// Stands for a missing file.

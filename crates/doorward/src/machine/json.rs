@@ -6,6 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Map, Number, Value};
 
 /// More values than any honest tool call has; each costs far more memory than its text.
+// Sixty megabytes of `[[[[` would expand to gigabytes of values before anything is judged.
 const VALUES: usize = 2_000_000;
 
 /// Reads one JSON value that fills all of `bytes`.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set during a demo: the machine's configuration is ignored.
+// A switch in memory and nowhere else: a variable or a file would be a way to leave the real configuration behind.
 static IS_STAGE: AtomicBool = AtomicBool::new(false);
 
 /// From here on this process ignores the machine's configuration. No variable and no file can do this.

@@ -15,6 +15,7 @@ const DIRECTORIES: &[&str] =
     &["", "accepted", "checkpoints", "grants", "held", "log", "pending", "programs", "sessions", "trust"];
 
 /// Files that are written in place.
+// Everything else is replaced by renaming, so the directory's permissions decide; this one is opened and appended to.
 const FILES: &[&str] = &["log/current.log"];
 
 /// Fails if another user could change what this user's hook relies on; says how to fix it. Missing files are fine.

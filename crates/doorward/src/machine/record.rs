@@ -12,6 +12,7 @@ use crate::machine::clock::now_ms;
 use crate::machine::paths::Dirs;
 
 /// Alerts are checked at least every this many decisions; a decision is one or more entries.
+// Starting a process costs milliseconds; alerts are also checked whenever one is recorded and when a session ends.
 pub(crate) const LOOK_EVERY: u64 = 50;
 
 /// This process recorded an alert, or the last of that many entries.

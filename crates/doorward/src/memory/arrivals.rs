@@ -6,9 +6,11 @@ use doorward_ledger::{State, States};
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of tracked places; beyond that the whole project counts.
+// A merge from a distant branch touches thousands of directories; listing them all would slow every later call.
 const PLACES: usize = 4_000;
 
 /// How many file versions are remembered.
+// The oldest are forgotten first; a forgotten version counts as new, which only asks.
 const HELD: usize = 6_000;
 
 /// The arrivals of one project since it was trusted.

@@ -7,9 +7,11 @@ use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
 
 /// How much of a call's fingerprint its recorded name starts with.
+// Transcripts lack our ids, so this prefix is what `doorward reconcile` matches a past call by.
 pub(crate) const FINGERPRINT: usize = 12;
 
 /// How many calls are remembered; an end that comes later than that is not recorded.
+// Agents run a few calls at once; an end that is matched this late would belong to another call.
 const CALLS: usize = 256;
 
 /// The fingerprints of a session's calls, and their recorded names.

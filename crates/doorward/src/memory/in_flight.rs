@@ -11,24 +11,30 @@ use doorward_ledger::State;
 use serde::{Deserialize, Serialize};
 
 /// How many calls are remembered; if an agent makes more at once, the oldest are dropped.
+// Dropping the oldest loses a conflict at worst with a call that began hundreds of calls ago.
 const CALLS: usize = 256;
 
 /// Maximum number of files of one call; more count as everything.
+// A call that writes more has a tree as its target, and comparing each path with each would be quadratic.
 const PATHS: usize = 64;
 
 /// Maximum number of files executed by background processes; beyond that the oldest are dropped.
+// Each of them is judged again when a call changes a file, so the list has to end somewhere.
 const LEFT: usize = 1024;
 
 /// Maximum number of calls whose files are checked when they end.
 const WATCHED: usize = 64;
 
 /// How long a call may be in flight if its agent reports ends.
+// An end can get lost (a crash, an interrupt); after two minutes a stuck entry must not cause questions.
 const REPORTED_MS: u64 = 120 * 1000;
 
 /// The same for a call started in the background, whatever its agent reports.
+// No agent says when a background command ends (decision 0033), so half an hour stands for it.
 const BACKGROUND_MS: u64 = 30 * 60 * 1000;
 
 /// The same for an agent that has never reported an end.
+// Without reports every call would count as running; ten seconds cover calls made at the same moment.
 const UNREPORTED_MS: u64 = 10 * 1000;
 
 /// The calls of one session that may still be running.

@@ -54,7 +54,7 @@ pub(crate) enum Answer {
 
 /// The user's answer, compared with what `auto` would have said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Agreement {
+pub(crate) enum Comparison {
     /// A yes to what `auto` would have approved.
     Agreement,
     /// A yes to what `auto` would have asked about or blocked.
@@ -87,12 +87,12 @@ impl JudgedCall {
     }
 
     /// The answer, compared with what `auto` would have said; `None` if there is none, or both would have stopped it.
-    pub(crate) fn agreement(&self) -> Option<Agreement> {
+    pub(crate) fn agreement(&self) -> Option<Comparison> {
         match (self.would, self.answer) {
-            (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(Agreement::Disagreement),
-            (Verdict::AutoApprove, Some(Answer::LetRun)) => Some(Agreement::Agreement),
-            (Verdict::AutoApprove, Some(Answer::Refused)) => Some(Agreement::Disagreement),
-            (Verdict::Confirm | Verdict::Block, Some(Answer::LetRun)) => Some(Agreement::Friction),
+            (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(Comparison::Disagreement),
+            (Verdict::AutoApprove, Some(Answer::LetRun)) => Some(Comparison::Agreement),
+            (Verdict::AutoApprove, Some(Answer::Refused)) => Some(Comparison::Disagreement),
+            (Verdict::Confirm | Verdict::Block, Some(Answer::LetRun)) => Some(Comparison::Friction),
             (Verdict::Confirm | Verdict::Block, Some(Answer::Refused)) | (_, None) => None,
         }
     }

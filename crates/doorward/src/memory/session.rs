@@ -31,6 +31,7 @@ use crate::memory::in_flight::InFlight;
 const SLACK_MS: u64 = 20;
 
 /// The session of `setup`'s trial call, which no one should answer.
+// `setup` proves the hook by a call that must be denied; it raises no alert and fills no queue.
 pub(crate) const TRIAL: &str = "doorward-setup";
 
 /// One session of an agent.

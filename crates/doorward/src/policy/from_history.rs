@@ -18,12 +18,15 @@ use crate::policy::approved_config::{self, Accepted};
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// How long an accepted offer applies.
+// A habit that is still one brings the offer back after three more answers (decision 0025).
 pub(crate) const LASTS_MS: u64 = 90 * DAY_MS;
 
 /// How long a declined offer is not made again.
+// Asking again next week would be nagging someone into a looser rule.
 pub(crate) const DECLINED_MS: u64 = 30 * DAY_MS;
 
 /// More than anyone reads through.
+// The list is read for every call and shown to a person; beyond this it can't be reviewed.
 const MOST: usize = 256;
 
 /// One accepted offer.

@@ -13,6 +13,7 @@ use doorward_engine::{Rule, Scorer};
 use crate::machine::checked_read;
 
 /// More files than anyone writes by hand.
+// Each file is parsed for every call.
 const FILES: usize = 200;
 
 /// What the user added.

@@ -17,6 +17,7 @@ use crate::memory::ledger_view::LedgerView;
 const FAINT: Style = Style::new().dimmed();
 
 /// How often `tail -f` checks the log for new records.
+// The log is one file, so a poll is one stat; below this it reads as immediate.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// How much of a call one line shows.

@@ -16,6 +16,7 @@ use crate::memory::ledger_view::stored_checkpoints;
 use crate::memory::ledger_view::{LedgerView, Verified};
 
 /// Maximum number of findings shown on a terminal; JSON has more.
+// One torn block makes thousands of findings after it; the first ones say where to look.
 const SHOWN: usize = 10;
 
 pub(super) fn verify(view: &LedgerView, arguments: &VerifyArguments) -> Result<ExitCode> {

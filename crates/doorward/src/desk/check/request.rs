@@ -91,6 +91,7 @@ fn typed<T: for<'de> Deserialize<'de>>(fields: &mut Map<String, Value>, name: &s
 }
 
 /// The longest id that is echoed for an unreadable line.
+// An unreadable line is untrusted input; its id goes back to the caller only so that the answer can be matched.
 const ID: usize = 256;
 
 /// The id of a line that is not a call, so that the caller can match the answer.

@@ -12,6 +12,7 @@ use crate::memory::evaluation::Evaluation;
 const TOP: usize = 20;
 
 /// Only this many different phrases are counted, to bound memory.
+// A corpus with a unique reason per line (paths, hosts) would otherwise keep every line in memory.
 const PHRASES: usize = 50_000;
 
 /// Counts over all calls.

@@ -31,6 +31,7 @@ const SESSION: &str = include_str!("session.jsonl");
 const WIDTH: usize = 79;
 
 /// The only environment variables passed on: those that describe the terminal.
+// Anything else could point a child at the real home, a real key or a real configuration.
 const PASSED_ON: &[&str] = &["TERM", "COLORTERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"];
 
 /// How to run the demo.

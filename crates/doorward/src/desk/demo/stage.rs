@@ -16,6 +16,7 @@ use crate::machine::paths::Dirs;
 use crate::machine::record;
 
 /// The programs the agent can call: empty stand-ins, so that the machine's own don't matter.
+// The story must come out the same on a machine that has none of these installed.
 const PROGRAMS: &[&str] = &[
     "bash", "cat", "curl", "echo", "find", "git", "ls", "node", "npm", "rm", "sh", "sort", "sudo", "tail", "tar", "wc",
     "xargs",

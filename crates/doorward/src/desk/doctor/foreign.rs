@@ -9,6 +9,7 @@ use crate::desk::setup;
 use crate::machine::agent::Agent;
 
 /// Events whose answer decides about a call.
+// A foreign hook on one of these can allow a call that doorward asks about; on any other event it only listens.
 const DECIDING: [&str; 6] =
     ["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest", "beforeShellExecution"];
 

@@ -19,6 +19,7 @@ use crate::memory::ledger_view::{LedgerView, verify};
 use crate::policy::client_rules;
 
 /// How far back transcripts are read.
+// Long enough to catch a hook that was off over a weekend, short enough for the doctor to stay quick.
 const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// The key that signs the record can be read by others.

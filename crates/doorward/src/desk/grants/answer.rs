@@ -14,12 +14,16 @@ use crate::memory::grants::repeat::SessionGrant;
 use crate::memory::grants::store::{Grant, GrantStore, LASTS_MS};
 
 /// Minimum time between the two steps of a dual override.
+// Long enough to read again what one is about to let run, and too long for the reflex of pressing twice.
 pub(crate) const APART_MS: u64 = 30 * 1000;
 
 /// Maximum time between them.
+// As long as a grant lasts: a first step from this morning says nothing about the files of this afternoon.
 const TOGETHER_MS: u64 = 10 * 60 * 1000;
 
 /// This many overrides of rule blocks …
+// One hard override is an exception. Five in an hour means that the rule is wrong, or that someone clicks through;
+// both are better served by a pause and a look at the rule than by a sixth.
 pub(crate) const HARD: usize = 5;
 
 /// … are allowed in this much time; then the next one has to wait.

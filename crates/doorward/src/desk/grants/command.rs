@@ -20,6 +20,7 @@ use crate::memory::grants::queue::{CallState, queue};
 use crate::memory::grants::store::GrantStore;
 
 /// Exit code: first of two steps done; the call does not run yet.
+// Not 0, or a script would take the first of two steps for an approval.
 const HALF: u8 = 3;
 
 /// Selects pending calls.

@@ -17,6 +17,7 @@ const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
 
 /// Where lines are broken.
+// A call is read word by word here, and the eye loses the line beyond a hundred columns.
 const WIDTH: usize = 96;
 
 /// Below this width, a list leaves out who asks and where.

@@ -17,6 +17,7 @@ use crate::memory::grants::store::GrantStore;
 use crate::memory::ledger_view::LedgerView;
 
 /// How often `--watch` refreshes.
+// Every refresh feeds the index from the log; more often would show the same numbers.
 const PAUSE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]

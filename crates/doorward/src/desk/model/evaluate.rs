@@ -13,6 +13,7 @@ use super::measure::{Scored, WeightedShare, calibration, upper};
 use super::rows::{LabelledCall, Purpose};
 
 /// What risk control allows: this share of what should be asked about may pass, with 95 % confidence.
+// Chosen with the matrix: what layer 2 lets pass is reversible, so one in twenty is bearable; floors catch the rest.
 const RISK: f64 = 0.05;
 
 /// A row with the sums of a model that never saw its source.

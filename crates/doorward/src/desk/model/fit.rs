@@ -14,14 +14,20 @@ use doorward_engine::layer2::{odds, probability};
 use super::rows::LabelledCall;
 
 /// How strongly a weight is pulled towards its hand-set value.
+// Pulled less, rare features would follow the noise of a dozen labels; pulled more, labels would change nothing
+// (decision 0018).
 const HOLD: f64 = 0.5;
 /// No risk weighs less than this share of its hand-set weight, whatever the labels say.
+// Labels come from ordinary work, where the risks that matter are rare. Absence of harm must not erase a risk.
 const KEPT: f64 = 0.3;
 /// The weight of a call that another stage asks about anyway, and of one on a varied machine.
+// The score decides nothing about the former, and the latter repeats a call that is already counted.
 const ASKED: f64 = 0.3;
 const VARIED: f64 = 0.5;
+// Far beyond convergence with these steps; the fit is exact rather than nearly done.
 const ROUNDS: usize = 1000;
 /// Maximum number of an effect's features that move together; limits the step size.
+// The bound on the curvature: a larger step could overshoot where many features of one effect agree.
 const TOGETHER: f64 = 8.0;
 
 /// Identical rows, merged into one.
@@ -124,6 +130,7 @@ fn slopes(examples: &[Example], head: &Head, which: usize) -> (Vec<f64>, f64) {
 /// Slope and offset that make a head's sums match how often it was right: Platt scaling, pulled towards the identity.
 pub(super) fn calibrate(pairs: &[(f64, bool)]) -> (f64, f64) {
     /// How much of a Newton step is taken, so that both numbers settle together.
+    // Slope and intercept pull on each other; full steps make the two swing.
     const STEP: f64 = 0.3;
     let (mut slope, mut offset) = (1.0f64, 0.0f64);
     for _ in 0..ROUNDS {

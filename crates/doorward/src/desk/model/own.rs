@@ -27,10 +27,13 @@ use crate::memory::ledger_view::LedgerView;
 use crate::policy::load::Overrides;
 
 /// Minimum number of own calls needed to learn anything, and of unwanted ones among them.
+// Below this the interval around every rate is wider than the difference an own model could make.
 const CALLS: usize = 500;
+// Approvals alone teach only to approve.
 const UNWANTED: usize = 30;
 
 /// The number of own calls is capped at the shipped ones divided by this; the first that is good enough is used.
+// A busy month has more calls than the shipped corpus; uncapped, one habit would outvote everything else.
 const SHARES: [usize; 3] = [1, 4, 16];
 
 /// How far back the record is read.

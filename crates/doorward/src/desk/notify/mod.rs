@@ -31,9 +31,11 @@ use send::{Channel, Notification};
 pub(crate) use turn::Occasion;
 
 /// Minimum time between two notifications; each says how many calls are waiting.
+// An agent that tries five variants of a blocked call in a row must not ring five times.
 const APART_MS: u64 = 3000;
 
 /// How much of a call a notification shows.
+// Desktop notifications are cut by the desktop anyway, and what is cut by us ends at a word.
 const SHOWN: usize = 200;
 
 /// A notification about a call.

@@ -33,15 +33,18 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const AT_ONCE: usize = 20;
 
 /// Between sessions, verifying the record takes at most one part in this many of the time.
+// Verification time grows with the log; a share keeps the notifier from becoming the machine's main occupation.
 const SHARE: u64 = 20;
 
 /// A notifier that failed raises an alert, which another one may deliver.
 const ROUNDS: [fn(Occasion) -> Occasion; 2] = [|occasion| occasion, |_| Occasion::Now];
 
 /// Pause before checking an apparently broken record again.
+// A reader can meet the log in the middle of an append. Damage is still there after a pause, an append is not.
 const AGAIN: Duration = Duration::from_millis(300);
 
 /// Lowest priority: everything else on the machine comes first.
+// It runs after every few calls, next to the builds and tests of the same agent.
 const NICE: i32 = 10;
 
 /// The alerts that could not be delivered, one sentence per notifier.

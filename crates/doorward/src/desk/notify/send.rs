@@ -9,9 +9,11 @@ use crate::hook::notifier::has_desktop;
 use crate::policy::config::Notify;
 
 /// How long a notifier may take. Nothing waits for this process, and giving up too early means notifying twice.
+// Above the sixty seconds that webhook receivers commonly allow themselves.
 const PATIENCE: Duration = Duration::from_secs(65);
 
 /// The system's program directories: a search path set by an agent does not count.
+// The hook inherits the agent's `PATH`, and a `notify-send` or `curl` in a project directory would run as the user.
 const DIRECTORIES: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
 /// A notifier.

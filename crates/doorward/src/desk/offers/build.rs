@@ -13,9 +13,11 @@ use crate::machine::clock::now_ms;
 use crate::policy::from_history::{AcceptedOffer, CallMatch, id_of};
 
 /// More different texts than this are not a habit.
+// An offer binds the texts letter for letter; a person can check a dozen of them before accepting, not fifty.
 const TEXTS: usize = 12;
 
 /// How many words of a command never vary: the program and its subcommand.
+// `git push` and `git reset` differ in the second word. If that could vary, a rule for one would cover the other.
 const FIXED: usize = 2;
 
 /// Why nothing can be offered, if so.

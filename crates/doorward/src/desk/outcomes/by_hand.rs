@@ -18,6 +18,7 @@ use crate::machine::agent::Agent;
 use crate::memory::ledger_view::LedgerView;
 
 /// Longer lines can't be commands that someone typed.
+// History files also hold pasted data; parsing it costs time and cannot match a recorded call.
 const LONGEST_LINE: u64 = 1 << 16;
 
 /// A command of a session, as the record has it.

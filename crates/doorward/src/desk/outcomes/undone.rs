@@ -11,9 +11,11 @@ use doorward_vocabulary::CallId;
 use crate::machine::file_digests::NOTHING;
 
 /// A change that lasted longer was not undone, but changed again.
+// Decision 0022: someone who dislikes an edit takes it back while looking at it, not after lunch.
 pub(super) const SOON_MS: u64 = 15 * 60 * 1000;
 
 /// How many changes of one file are remembered.
+// A generator may rewrite one file thousands of times in a session; only its latest states can be undone.
 const CHAIN: usize = 64;
 
 /// What a recorded call did to a file.

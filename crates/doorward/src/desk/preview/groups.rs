@@ -8,6 +8,7 @@ use doorward_vocabulary::PatternId;
 use super::{Judge, JudgedCall, TranscriptSummary};
 
 /// How many groups get a rule: start with these.
+// Trying a rule judges its calls again. A dozen covers nearly all questions of a normal month.
 const RULES: usize = 12;
 
 /// How many calls of a group a rule is tried on.

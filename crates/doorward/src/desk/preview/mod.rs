@@ -37,6 +37,7 @@ pub(crate) struct PreviewArguments {
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Maximum number of kinds of calls that rules are tried on.
+// Each kind is judged once per candidate rule, so this bounds the product; rarer kinds hardly change the numbers.
 const TRIED: usize = 2000;
 
 /// A past call, judged as if it were made now.

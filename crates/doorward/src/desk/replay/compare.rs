@@ -13,6 +13,7 @@ use super::stream::{self, ReadCounts, RecordedDecision};
 use crate::memory::decisions;
 
 /// Beyond this many, changes are counted but not listed.
+// A replay reads a million decisions; a changed default can flip nearly all of them, and each entry holds its text.
 pub(super) const LISTED: usize = 50_000;
 
 /// How much of a call a list shows.

@@ -11,9 +11,11 @@ use doorward_ledger::{DecisionBody, Kind, Log, Progress, ReadError, Record};
 use crate::memory::decisions;
 
 /// Entries per batch.
+// Large enough that handing over costs nothing, small enough that the last thread does not finish alone.
 const BATCH: usize = 128;
 
 /// Maximum number of waiting batches.
+// Bounds memory where reading is faster than judging.
 const AHEAD: usize = 8;
 
 /// More threads than this would only wait for the disk.

@@ -21,6 +21,7 @@ use crate::policy::approved_config::{self, Accepted, BuiltInValues};
 use crate::policy::load::Overrides;
 
 /// How far back the record is judged.
+// As far back as override rates look; older calls say little about what the new version would do tomorrow.
 const SPAN_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// What an upgrade changes.

@@ -31,6 +31,7 @@ const LATEST: u32 = 60;
 const CALL: usize = 160;
 
 /// Regretted approvals whose confidence is looked up.
+// Each lookup reads one body from the log; beyond this a report would take minutes after a bad month.
 const LOOKED_UP: usize = 200;
 
 /// What the report is made from.

@@ -10,6 +10,7 @@ use crate::machine::visible;
 const STYLE: &str = include_str!("style.css");
 
 /// Loads nothing and runs nothing, whatever the browser makes of the content.
+// Reports quote commands and file names that an agent chose. Escaping should suffice; this holds if it does not.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The whole page.

@@ -28,9 +28,11 @@ use model::{Action, Model};
 use terminal::{Input, Screen};
 
 /// How often the list refreshes while no key is pressed.
+// A call that waits has seconds left on its clock; a slower list would show it too late.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// How often unused grants are cleaned up.
+// Sweeping writes records, so it does not belong in every refresh.
 const SWEEP: Duration = Duration::from_secs(10);
 
 /// Shows the waiting calls and takes answers until the user quits.

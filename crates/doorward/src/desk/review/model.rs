@@ -10,12 +10,15 @@ use crate::desk::grants::answer::{APART_MS, to_type};
 use crate::memory::grants::{Pending, QueueRow};
 
 /// How long a call must be on screen before a key counts for it.
+// A key pressed while the screen changes was meant for the call before. Human reaction takes about this long.
 pub(super) const SHOWN_MS: u64 = 300;
 
 /// The same for a call that moved under the cursor by itself.
+// Nobody chose this call, so a person first has to notice that the selection moved (decision 0030).
 pub(super) const CAME_MS: u64 = 1500;
 
 /// After this long without a key, the selection moves to a waiting call.
+// Moving earlier would take the call away from under someone who is still reading it.
 const IDLE_MS: u64 = 5000;
 
 /// A key with a meaning here.

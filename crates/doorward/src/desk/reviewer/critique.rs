@@ -11,10 +11,12 @@ use crate::machine::visible;
 use crate::policy::config::{DEFAULTS, Note, Reviewer};
 
 /// Words that cover everything.
+// An allow entry with one of these covers more than its author had in mind; a model reads it literally.
 const UNIVERSAL: &[&str] =
     &["anything", "everything", "always", "whatever", "unrestricted", "any", "all", "every", "everywhere"];
 
 /// Words without meaning of their own in these sentences.
+// Left out when entries are compared, or "the tests" and "all tests" would not be seen as the same.
 const FILLING: &[&str] = &[
     "that", "this", "with", "from", "into", "than", "them", "they", "their", "where", "which", "user", "must", "name",
     "other", "unless", "without", "only", "project", "allow", "allowed", "never", "have", "been", "session", "actions",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use doorward_vocabulary::{Mode, Verdict};
 use serde::Serialize;
 
-use crate::memory::rollout_evidence::{Agreement, Answer, JudgedCall};
+use crate::memory::rollout_evidence::{Answer, Comparison, JudgedCall};
 use crate::policy::rollout::stage::Stage;
 use crate::policy::rollout::state::{Subject, Trial};
 use crate::policy::rollout::trial::{Arm, Pairing, TrialResult, TrialState};
@@ -13,24 +13,33 @@ use crate::policy::rollout::trial::{Arm, Pairing, TrialResult, TrialState};
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Older evidence does not count for a promotion.
+// Rules, models and habits change; what someone agreed to last quarter does not show that they agree today.
 pub(crate) const WINDOW_MS: u64 = 30 * DAY_MS;
 
 /// What an agent needs to leave `confirm-all` and `shadow`: this many agreements, over this many patterns, and no
 /// disagreements. A normal first day has them.
+// With no disagreement in 20, the true rate is below 14 % at 95 % confidence: enough for a step that still asks.
 const AGREEMENTS: usize = 20;
+// Twenty times `cargo test` would prove nothing about anything else.
 const PATTERNS: usize = 5;
 
 /// What it needs to leave a canary: decisions, sessions, decisions that the user reacted to, and the share of these that
 /// matched what the user wanted.
+// The canary is the last step before all sessions, so it needs ten times the evidence.
 const CANARY_DECISIONS: usize = 200;
+// Calls of one session resemble each other; five sessions are the fewest that vary.
 const CANARY_SESSIONS: usize = 5;
+// Silence is no agreement. Only calls the user reacted to count for the rate below.
 const CANARY_ANSWERED: usize = 50;
+// One mistake in fifty is what people put up with before they switch a guard off.
 const CANARY_AGREEMENT: f64 = 0.98;
 
 /// What a rule needs: decisions it saw, how many it had an opinion on, and the maximum number of questions it would add.
 const RULE_DECISIONS: usize = 100;
 const RULE_SPOKE: usize = 3;
+// A rule that asks about more than two calls in a hundred trains people to say yes.
 const RULE_ADDS: f64 = 0.02;
+// A question answered with yes more often than not is noise.
 const RULE_OVERRIDDEN: f64 = 0.5;
 
 /// One condition.
@@ -72,17 +81,17 @@ pub(crate) fn of_agent(name: &str, stage: Stage, seen: &[JudgedCall]) -> Vec<Cri
 
 /// For stages where doorward does not decide alone yet: the user's answers compared with what `auto` would have said.
 fn of_answers(seen: &[&JudgedCall]) -> Vec<Criterion> {
-    let held = |wanted: Agreement| seen.iter().filter(move |seen| seen.agreement() == Some(wanted));
-    let patterns: BTreeSet<&str> = held(Agreement::Agreement).map(|seen| seen.pattern.as_str()).collect();
+    let held = |wanted: Comparison| seen.iter().filter(move |seen| seen.agreement() == Some(wanted));
+    let patterns: BTreeSet<&str> = held(Comparison::Agreement).map(|seen| seen.pattern.as_str()).collect();
     let mut criteria = vec![
-        Criterion::least("agreements: yes to what `auto` approves", AGREEMENTS, held(Agreement::Agreement).count()),
+        Criterion::least("agreements: yes to what `auto` approves", AGREEMENTS, held(Comparison::Agreement).count()),
         Criterion::least("patterns of calls among them", PATTERNS, patterns.len()),
-        Criterion::none("disagreements: no to what `auto` approves", held(Agreement::Disagreement).count()),
+        Criterion::none("disagreements: no to what `auto` approves", held(Comparison::Disagreement).count()),
     ];
     criteria.push(Criterion {
         what: "friction: yes to what `auto` stops".to_owned(),
         wanted: "any number".to_owned(),
-        found: held(Agreement::Friction).count().to_string(),
+        found: held(Comparison::Friction).count().to_string(),
         met: true,
     });
     criteria

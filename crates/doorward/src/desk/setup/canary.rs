@@ -13,6 +13,7 @@ use crate::machine::agent::Agent;
 use crate::machine::visible;
 
 /// How long Codex may take to list its hooks.
+// `codex app-server` loads its whole configuration first, which takes seconds on a cold disk.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends a call that no mode may approve through the line in the settings; returns the answer.

@@ -83,6 +83,7 @@ fn table<'a>(parent: &'a mut Table, name: &str) -> Result<&'a mut Table> {
 }
 
 /// Where Homebrew keeps what it installs for the user.
+// Homebrew's directories belong to the user, so programs in them need the list of trusted tools.
 const HOMEBREW: &[&str] = &["/opt/homebrew", "/home/linuxbrew/.linuxbrew"];
 
 /// The directories on the search path that belong to the user: where toolchains put their programs.

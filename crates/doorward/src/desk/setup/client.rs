@@ -14,6 +14,7 @@ use crate::machine::paths::Dirs;
 use crate::policy::config::{Config, Questions};
 
 /// The Claude Code mode in which every question reaches the user.
+// In `auto`, a hook's `ask` goes to Claude Code's classifier and never reaches the person (decision 0029).
 pub(super) const ASKS: &str = "default";
 
 /// The administrator's settings of Claude Code.

@@ -6,9 +6,11 @@ use super::edit::{Container, Piece, skip_space};
 use crate::machine::agent::Agent;
 
 /// Seconds after which the client gives up; doorward answers long before.
+// When the client's timeout strikes first, the call runs: every hook client but Pi fails open there.
 pub(super) const TIMEOUT: u32 = 60;
 
 /// Too long to wait at the end of a session.
+// The client holds its exit until the hook is done, and people close the window if it takes longer.
 const LAST_TIMEOUT: u32 = 3;
 
 /// Which events an agent sends.

@@ -17,6 +17,7 @@ use crate::memory::ledger_view::LedgerView;
 use crate::memory::session::Session;
 
 /// Sessions idle for longer start over anyway.
+// Resetting a session that no one will continue would only add entries to the record.
 const RECENT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 #[derive(Debug, Args)]

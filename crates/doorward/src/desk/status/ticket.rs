@@ -22,6 +22,7 @@ use crate::machine::visible;
 use crate::memory::ledger_view::LedgerView;
 
 /// This many overrides of one pattern …
+// Twice is chance. With the third yes in a week the question costs more than it protects (decision 0025).
 const OVERRIDES: usize = 3;
 
 /// … within this time open a ticket.

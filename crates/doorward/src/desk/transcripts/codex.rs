@@ -90,6 +90,7 @@ impl CodexTranscript {
 
 /// What Codex itself answers in place of a tool that did not run.
 fn has_run(said: &str) -> bool {
+    // Codex reports these as ordinary tool output, without a flag that says the tool never ran.
     const NOT_RUN: [&str; 6] =
         ["unsupported call", "rejected", "exec_command failed", "Command blocked", "Tool call blocked", "aborted"];
     !NOT_RUN.iter().any(|start| said.starts_with(start)) && !said.contains("blocked by PreToolUse hook")

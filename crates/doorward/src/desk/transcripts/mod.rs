@@ -27,9 +27,11 @@ use crate::machine::paths::Dirs;
 pub(crate) const AGENTS: [Agent; 5] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Pi, Agent::Opencode];
 
 /// A line longer than this is not a real call.
+// Images and pasted files are stored inline as base64; reading them for a command they don't hold costs seconds.
 const LONGEST_LINE: u64 = 16 << 20;
 
 /// Folders deeper than this don't contain sessions.
+// The deepest layout is Codex's year/month/day; anything below that was put there by someone else.
 const DEPTH: usize = 6;
 
 /// One file of transcripts.

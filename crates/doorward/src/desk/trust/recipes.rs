@@ -14,6 +14,7 @@ use crate::policy::load::Loaded;
 const RECIPES: usize = 300;
 
 /// Longer files are not listed.
+// Recipes are read by a person before trusting a project; a longer file was generated.
 const LIMIT: u64 = 256 * 1024;
 
 /// One line per recipe that a block rule stops: the command, and what it does.

@@ -12,30 +12,37 @@ use super::history::DecidedCall;
 use crate::machine::visible;
 
 /// Maximum share of approvals that may be regretted.
+// The promise of `auto`: at most one approval in a hundred that someone wishes had been asked about.
 pub(super) const REGRET: f64 = 0.01;
 
 /// Fewer regrets than this may be chance.
+// One or two regrets among a hundred approvals happen by chance at an acceptable rate.
 pub(super) const MISHAPS: u64 = 3;
 
 /// A question answered with yes at least this often is unnecessary.
+// Leaves room for the slip of a finger; a question that stops one in ten still earns its place.
 pub(super) const ALWAYS: f64 = 0.9;
 
 /// Minimum number of answers before a rule is called too strict.
+// With fewer, a rule that is right half of the time can look like this by chance.
 pub(super) const ANSWERS: u64 = 20;
 
 /// This many blocks in one session …
+// The same numbers as the spike that raises an alert, so that a review and an alert tell one story.
 const BLOCKS: usize = 5;
 
 /// … within this time are an attack or a loop.
 const BURST_MS: u64 = 10 * 60 * 1000;
 
 /// Minimum number of a user's answers before they are compared with those of others.
+// Below this, individual differences in the kind of work dominate.
 const COMPARED: u64 = 50;
 
 /// A user overrides too much if they say no in less than this share of the cases in which others would have …
 const SPARING: f64 = 0.5;
 
 /// … and chance would explain that less than once in ten thousand times.
+// Accusing someone of clicking through is serious, and every user is tested every week.
 const DEVIATIONS: f64 = 4.0;
 
 /// What is wrong.

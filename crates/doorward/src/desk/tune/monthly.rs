@@ -17,9 +17,11 @@ use crate::policy::from_history::AcceptedOffer;
 pub(super) const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Minimum number of cases before a threshold moves.
+// A threshold is a quantile; with fewer cases it would follow single calls.
 const CASES: u64 = 100;
 
 /// Thresholds are tried in steps of a hundredth, up to here.
+// At 1.00 nothing would ever pass, which is what `confirm-all` is for.
 const HIGHEST: u32 = 99;
 
 /// What risk control says about one operation.

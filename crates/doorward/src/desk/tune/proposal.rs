@@ -17,6 +17,7 @@ use crate::machine::paths::Dirs;
 use crate::policy::from_history;
 
 /// The file format; other formats are not read.
+// A proposal written by another version may mean something else by the same key; applying it could loosen.
 const FORMAT: u32 = 1;
 
 /// A threshold that should move.

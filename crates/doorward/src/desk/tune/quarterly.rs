@@ -17,12 +17,15 @@ use crate::policy::config::stages;
 pub(super) const QUARTER_MS: u64 = 90 * 24 * 60 * 60 * 1000;
 
 /// Minimum number of answers before a rule is retired.
+// Retiring a rule is permanent until someone notices; it needs more evidence than calling it too strict.
 const ANSWERS: u64 = 50;
 
 /// Minimum number of calls before two rules are said to overlap.
+// Two rare rules overlap by accident easily.
 const TOGETHER: u64 = 30;
 
 /// Maximum share of overridden questions of a rule that may have been regretted.
+// If the user regrets the overrides, the rule was right and the answers were wrong.
 const AFTERWARDS: f64 = 0.05;
 
 /// What the quarter says about one rule.

@@ -13,6 +13,7 @@ use super::rate::{Rate, Trend};
 pub(super) const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// The weeks that this one is compared with.
+// A month evens out the days someone was away; more would hide a trend.
 pub(super) const BEFORE: u64 = 4;
 
 /// The rates of one category.

@@ -18,6 +18,7 @@ const SPEAKER: Speaker = Speaker {
 };
 
 /// The mode in which a classifier answers questions.
+// An `ask` in this mode goes to Claude Code's classifier, so it is not a question to a person.
 pub(crate) const AUTO: &str = "auto";
 
 /// The modes in which a question is known to reach the user, or to be refused if there is none. For new modes that is

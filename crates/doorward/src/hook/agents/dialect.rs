@@ -67,6 +67,7 @@ pub(super) fn translate_other(
 }
 
 /// Events that are not about calls and that some client of the dialect is known to send.
+// Listed by name: an unknown event may carry a call under a field we don't read, and is refused instead.
 const QUIET: &[&str] = &[
     "ConfigChange",
     "CwdChanged",

@@ -10,6 +10,8 @@ use doorward_engine::Shell;
 use crate::machine::agent::Agent;
 
 /// Possible paths of zsh.
+// Claude Code prefers an installed zsh when no variable names a shell, and zsh expands globs unlike bash. It may look in
+// more places than these, so a hit says "unknown" and not "zsh".
 const ZSH: [&str; 4] = ["/bin/zsh", "/usr/bin/zsh", "/usr/local/bin/zsh", "/opt/homebrew/bin/zsh"];
 
 /// What decides about the shell.

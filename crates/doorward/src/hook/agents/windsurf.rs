@@ -33,6 +33,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
 }
 
 /// What Windsurf reports afterwards, besides calls.
+// Windsurf fires these after the fact, and an exit code of 2 would show an error for nothing.
 const AFTERWARDS: &[&str] = &["cascade_response", "cascade_response_with_transcript", "setup_worktree"];
 
 /// Formats the decision: only a refusal has an answer, with exit code 2 and its reason.

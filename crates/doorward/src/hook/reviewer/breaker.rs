@@ -5,9 +5,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// How many failures in a row open it.
+// One failure is a hiccup. After three, every further soft question would cost its full timeout for nothing.
 const FAILURES: u32 = 3;
 
 /// How long it stays open; then one call tries again.
+// Long enough to spare a session the waiting, short enough that a restarted local model is used again soon.
 const REST_MS: u64 = 60_000;
 
 /// Failures in a row, and the last of them.

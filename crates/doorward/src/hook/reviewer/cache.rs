@@ -9,9 +9,11 @@ use super::reply::Reply;
 use crate::machine::paths::Dirs;
 
 /// How long an answer is valid.
+// As long as a grant lasts: an agent that retries within a turn gets the same answer, tomorrow's call a fresh one.
 const LASTS_MS: u64 = 10 * 60 * 1000;
 
 /// How many answers are kept.
+// The file is read and authenticated as a whole for each soft question, so it has to stay small.
 const ENTRIES: usize = 64;
 
 /// The one file.

@@ -11,6 +11,7 @@ use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{Kind, Provider};
 
 /// How long a key command may take.
+// It runs inside the hook's deadline; a password manager that prompts the user would take longer and must fail.
 const COMMAND: Duration = Duration::from_secs(1);
 
 /// Longer than any key.
@@ -25,6 +26,7 @@ pub(crate) struct BuiltInProvider {
     pub key_env: Option<&'static str>,
 }
 
+// Only these names can be used without writing a URL, so a typo can't send a key to another host.
 pub(crate) const KNOWN: [BuiltInProvider; 5] = [
     BuiltInProvider {
         name: "anthropic",

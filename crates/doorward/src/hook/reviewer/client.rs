@@ -15,9 +15,12 @@ use super::provider::{self, Request, Stage, Usage};
 use super::reply::{self, Reply};
 
 /// Longer than any answer.
+// Bounds memory against a server that streams without end; the deadline alone would allow gigabytes.
 const LIMIT: u64 = 64 << 10;
 
 /// Pause between a failed connection and the second attempt.
+// A second attempt is made only if no connection came about: after a reply, asking again would give whoever
+// wrote the action a second chance (decision 0019).
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The result of asking once.

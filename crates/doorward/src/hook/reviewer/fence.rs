@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::machine::visible;
 
 /// The tags and separators of the message; text that contains one of them was written to deceive, or is about us.
+// An action that contains one could close our block early and continue in the voice of the policy.
 const NAMES: &[&str] = &[
     "loaded-project-instructions",
     "transcript_entries_omitted",

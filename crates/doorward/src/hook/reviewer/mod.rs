@@ -37,7 +37,7 @@ use crate::machine::key;
 use crate::machine::paths::Dirs;
 use crate::memory::evaluation::{Evaluation, RecordedReview};
 use crate::policy::config::Reviewer;
-use crate::policy::config::reviewer::{FAST_MS, REASONED_MS, WhenReasoned};
+use crate::policy::config::reviewer::{FAST_MS, REASONED_MS, Reasoned};
 use cache::Cache;
 use chosen::UsableModel;
 use fault::Fault;
@@ -206,10 +206,10 @@ fn in_stages(
 fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (Stage, Duration)> + use<> {
     let fast = reviewer.fast_ms.unwrap_or(FAST_MS).min(FAST_MS);
     let reasoned = reviewer.reasoned_ms.unwrap_or(REASONED_MS).min(REASONED_MS);
-    let is_wanted = match reviewer.reasoned.unwrap_or(WhenReasoned::Headless) {
-        WhenReasoned::Headless => !is_attended,
-        WhenReasoned::Always => true,
-        WhenReasoned::Never => false,
+    let is_wanted = match reviewer.reasoned.unwrap_or(Reasoned::Headless) {
+        Reasoned::Headless => !is_attended,
+        Reasoned::Always => true,
+        Reasoned::Never => false,
     };
     let stages = [(Stage::Fast, fast), (Stage::Reasoned, if is_wanted { reasoned } else { 0 })];
     let timed = stages.map(|(stage, time)| (stage, Duration::from_millis(u64::from(time))));

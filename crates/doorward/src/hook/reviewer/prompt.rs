@@ -8,12 +8,14 @@ use super::transcript;
 use crate::machine::visible;
 
 /// Characters of one instruction file.
+// Instruction files are written by the project; a long one must not crowd the policy out of the model's attention.
 const INSTRUCTIONS: usize = 4_000;
 
 /// Characters of all of them.
 const ALL_INSTRUCTIONS: usize = 24_000;
 
 /// Characters of an action. A longer one is not truncated; it is not sent at all.
+// A part of an action can be harmless while the whole is not, so there is nothing in between.
 const ACTION: usize = 60_000;
 
 /// The two texts of a request.

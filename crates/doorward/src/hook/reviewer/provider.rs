@@ -10,6 +10,7 @@ use super::reply::{grammar, schema};
 use crate::policy::config::reviewer::Kind;
 
 /// Tokens of an answer in the reasoned stage, and in the fast one.
+// A few sentences of reasoning plus the object. A model that needs more is not answering the question.
 const REASONED_TOKENS: u32 = 700;
 const FAST_TOKENS: u32 = 250;
 

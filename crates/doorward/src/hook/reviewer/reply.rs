@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 pub(crate) const NOT_VALID: &str = "Classifier response was not valid decision JSON; auto mode fails closed.";
 
 /// More targets than an honest answer names.
+// A longer list is a model that repeats itself, or an action that made it do so.
 const TARGETS: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -7,6 +7,7 @@ use super::fence::{self, shortened};
 use crate::machine::visible;
 
 /// Characters of one entry.
+// One pasted log must not displace the messages that say what the user wants.
 const ENTRY: usize = 2_000;
 
 /// Characters of all the user's words, and of all calls: about 4,000 tokens each.
@@ -16,6 +17,7 @@ const ALL: usize = 16_000;
 const ENTRIES: usize = 80;
 
 /// How much of the end of a transcript is read.
+// Transcripts grow to hundreds of megabytes, and intent is in what was said last.
 pub(super) const TAIL: u64 = 512 << 10;
 
 /// One entry of a session.

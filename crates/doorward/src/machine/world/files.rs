@@ -44,6 +44,7 @@ pub(crate) fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Directories that contain none of the project's own recipes.
+// They hold copies of other projects' recipes by the thousand, and none that a command in this project runs.
 const SKIPPED: &[&str] = &[".git", "node_modules", "target", ".venv", "vendor", "dist", "build"];
 
 /// The files of a project that changed after a point in time, as far as a bounded walk finds them.

@@ -27,9 +27,11 @@ pub(super) struct IncludeContext<'a> {
 }
 
 /// Possible paths of the system configuration; which one counts depends on how git was built.
+// All are read: taking the wrong one for the only one could miss a setting that runs a program.
 const SYSTEM: &[&str] = &["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
 /// Names for which git uses every value, or whose subsections differ only in case; for others the last value counts.
+// For these, keeping only the last value would hide an earlier one that git still obeys.
 const EVERY: &[&str] = &[
     "helper",
     "insteadof",

@@ -7,6 +7,7 @@ use super::repository::{Repository, project_root};
 use crate::machine::checked_read;
 
 /// Longer git logs are not read.
+// Git prunes its logs after ninety days; a longer one was written by someone who wants us to be slow.
 const LENGTH: u64 = 16 << 20;
 
 /// The repository around a file changed commits, or work was stashed, between two points in time.

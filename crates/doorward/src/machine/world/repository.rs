@@ -14,6 +14,7 @@ use super::objects::{HashFormat, Id, Objects, Unread, blob_id, upstream_of};
 use crate::machine::checked_read;
 
 /// Variables that make git look in other places than we do.
+// With one of these set, git would act on another repository than the one we looked at, so nothing is known.
 const REDIRECTS: &[&str] = &[
     "GIT_DIR",
     "GIT_WORK_TREE",

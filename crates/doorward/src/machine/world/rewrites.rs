@@ -10,15 +10,18 @@ use super::repository::Repository;
 use crate::machine::checked_read;
 
 /// How many commits are searched for the point where two branches diverged.
+// Branches of daily work parted a few hundred commits ago; an older fork is answered with "not known", which asks.
 const PARTED: usize = 2_000;
 
 /// How many commits one command may apply or check out.
+// A rebase of more is rare, and each commit costs reading its trees.
 const COMMITS: usize = 150;
 
 /// Longer files are not read.
 const TEXT: u64 = 256 << 10;
 
 /// How many files are read for what a later command of the same call may run.
+// Decision 0024: a command that runs more sources than this asks.
 const TEXTS: usize = 48;
 
 const LINK: u32 = 0o120_000;
@@ -155,6 +158,7 @@ impl Writer<'_> {
 
     /// A change to a file that was moved here follows it to its new path, which we don't search for.
     fn is_in_place(&self, changes: &[ChangedPath], base: Option<Id>) -> Result<(), Unread> {
+        // Git follows renames by similarity; guessing another way than git does would name the wrong file.
         const MOVED: Unread = Unread::Unsupported("where changes to files go that were moved or deleted here");
         let (Some(head), Some(base)) = (self.head()?, base) else { return Ok(()) };
         if head == base {

@@ -6,6 +6,7 @@ use super::repository::Repository;
 use crate::machine::checked_read;
 
 /// Files larger than this are not hashed.
+// Hashing more would show in the time of an answer. A file without a known version counts as brought, which only asks.
 pub(crate) const FILE: u64 = 8 << 20;
 
 /// Git's hashes of the current content of files in a work tree.

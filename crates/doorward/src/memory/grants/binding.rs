@@ -13,9 +13,11 @@ use crate::policy::load::Loaded;
 use crate::policy::trust::pin;
 
 /// How many words of a command are looked up as files; beyond that only effects are known.
+// A generated command can have tens of thousands of words, each a lookup on the disk.
 const WORDS: usize = 4_096;
 
 /// Larger directories are not listed.
+// Listing a large directory costs more than looking the words up one by one.
 const NAMES: usize = 500;
 
 /// A call in its context.

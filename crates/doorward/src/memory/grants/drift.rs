@@ -47,6 +47,7 @@ fn is_kept_by_manager(pending: &Pending, path: &str) -> bool {
 }
 
 /// Package managers and the files they maintain themselves.
+// These files change on every install; a person who approved `npm install` has approved exactly that.
 const KEPT: &[(&[&str], &[&str])] = &[
     (
         &["npm", "pnpm", "yarn", "bun", "corepack"],

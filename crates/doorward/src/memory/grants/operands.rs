@@ -9,12 +9,14 @@ use doorward_ledger::Hash;
 use serde::{Deserialize, Serialize};
 
 /// How many bytes are hashed for one call; beyond that, inode, size and change time are used.
+// Approving binds the content. Hashing gigabytes would hold the call up, and change time is hard to forge.
 const BYTES: u64 = 16 << 20;
 
 /// How many directory entries are checked for one call.
 const ENTRIES: usize = 2_000;
 
 /// More links than a sensible path has.
+// Loops of links end here; the kernel allows forty.
 const LINKS: usize = 16;
 
 /// How far a fingerprint looks.

@@ -12,9 +12,11 @@ use super::repeat::CallShape;
 use crate::memory::grants::binding::{Binding, Subject};
 
 /// How long a call waits for an answer.
+// Someone who comes back the next morning should still find it, and nobody a week later.
 pub(crate) const WAITS_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Longer calls can't be shown in full, so they can't be approved here.
+// Approving what was not shown in full would be approving something else.
 const LONGEST: usize = 256 << 10;
 
 /// A call that was asked about or denied.

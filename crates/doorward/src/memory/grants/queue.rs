@@ -3,6 +3,7 @@
 use super::pending::{Pending, Status};
 
 /// How long an agent's own prompt counts as open; agents don't report that it was closed with a no.
+// Longer than anyone leaves a prompt open while present.
 const PROMPT_MS: u64 = 15 * 60 * 1000;
 
 /// The state of a call, in display order.

@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::pending::{class, needed};
 
 /// How many uses a grant has.
+// A session grant is for a loop of like calls. A runaway loop must come back to the person.
 pub(crate) const USES: u32 = 20;
 
 /// How long it is valid.
+// As long as one stretch of work on the same task.
 pub(crate) const LASTS_MS: u64 = 60 * 60 * 1000;
 
 /// What a covered call looks like: every effect of a known class, on the same hosts and resources.

@@ -18,15 +18,19 @@ use crate::memory::grants::repeat::SessionGrant;
 use crate::memory::notices::{LastNotice, PushedAlerts};
 
 /// How long a grant is valid.
+// The agent retries within seconds. What is approved now must not run tonight, when the files mean something else.
 pub(crate) const LASTS_MS: u64 = 10 * 60 * 1000;
 
 /// Clocks are routinely set back by less than this.
+// Time daemons step by milliseconds; without slack a fresh grant could be refused as coming from the future.
 const CORRECTED_MS: u64 = 2_000;
 
 /// More pending calls than anyone answers; the oldest are dropped.
+// Every list reads all of them, and an agent in a loop makes one per attempt.
 const PENDING: usize = 200;
 
 /// Letters of an id: no vowels, so no words; no lookalikes.
+// People read ids aloud and type them; a word in an id would be funny once and offensive later.
 const LETTERS: &[u8; 24] = b"bcdfghjkmnpqrstvwxz34679";
 
 /// The user's approval of one exact call.

@@ -14,6 +14,7 @@ use crate::memory::world::disk::DiskWorld;
 use crate::policy::snapshot_limits::Limits;
 
 /// How many paths are checked per file that may be copied.
+// Most paths of a walk are git's and need no copy; without a bound a huge clean tree would be walked for nothing.
 const LOOKS: u64 = 10;
 
 /// What to copy.

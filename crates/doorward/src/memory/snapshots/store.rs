@@ -15,6 +15,7 @@ use super::manifest::{Manifest, StampsAfter};
 use crate::machine::paths::Dirs;
 
 /// How long to wait for a lock: no longer than a call may take.
+// In milliseconds. A prune holds the lock for a moment; if it takes longer, the call is judged without a copy.
 const TRIES: u32 = 2_000;
 const PAUSE: Duration = Duration::from_millis(1);
 

@@ -15,12 +15,14 @@ use crate::memory::world::disk::DiskWorld;
 use crate::policy::trust::PinnedProject;
 
 /// How many commits are searched for the state the project was trusted in.
+// The same bound as for comparing branches; a project trusted longer ago counts as changed, which asks.
 const PARTED: usize = 2_000;
 
 /// How many commits one rebase may rewrite.
 const COMMITS: usize = 300;
 
 /// Branches that others build on, whatever the remote says.
+// A clone often lacks `origin/HEAD`. Rewriting one of these loses other people's commits, not just one's own.
 const USUAL_DEFAULTS: &[&str] = &["main", "master", "trunk", "develop"];
 
 /// What is known about arrivals.

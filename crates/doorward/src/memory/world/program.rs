@@ -17,6 +17,7 @@ use crate::policy::trust::PinnedFile;
 use crate::policy::trust::inventory::{Inventory, TOOL_CHAINS};
 
 /// Directories whose programs belong to the system, if only the system can change them.
+// Only where they belong to root all the way up: a directory that the user can write is where malware would go.
 const SYSTEM: &[&str] = &[
     "/bin",
     "/sbin",
@@ -37,6 +38,7 @@ const SYSTEM: &[&str] = &[
 ];
 
 /// Directories of package managers that belong to a user of the machine.
+// They belong to whoever installed them and not to root, so ownership alone would make their programs strangers.
 const SHARED_TOOL_CHAINS: &[&str] =
     &["/opt/homebrew", "/home/linuxbrew/.linuxbrew", "/usr/local/Cellar", "/opt/local", "/nix", "/gnu/store", "/snap"];
 

@@ -7,6 +7,7 @@ use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
 /// More spellings of one rule than anyone intends.
+// Alternatives multiply: eight positions with four words each would be 65,536 patterns.
 const SPELLINGS: usize = 256;
 
 pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {

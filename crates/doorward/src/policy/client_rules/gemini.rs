@@ -166,6 +166,8 @@ impl PolicyRule {
 
     /// Our patterns; `None` if the rule has a condition they can't express.
     fn ours(&self) -> Option<Vec<String>> {
+        // Keys that don't narrow a rule. Any other is a condition our patterns can't express, and Gemini CLI may add
+        // more of them, so the list names what is harmless.
         const HARMLESS: &[&str] = &["denyMessage", "allowRedirection", "name", "description"];
         if self.others.keys().any(|key| !HARMLESS.contains(&key.as_str())) {
             return None;

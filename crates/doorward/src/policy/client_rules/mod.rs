@@ -23,6 +23,7 @@ const LIMIT: u64 = 1 << 20;
 const UNCLOSED: &str = "its bracket does not close";
 
 /// More rule files than anyone keeps in one folder.
+// Each one is read for every call of that agent.
 const FILES: usize = 64;
 
 /// One of an agent's rule files.

@@ -10,6 +10,7 @@ const REVIEWER: &[&str] =
     &["classifierReasoningLevel", "maxTranscriptLines", "maxUserTranscriptTokens", "maxToolTranscriptTokens", "log"];
 
 /// Keys that would let something through unjudged, or that mean nothing here.
+// Named in a note instead of silently ignored, so that nobody believes them to be in force.
 const NOT_TAKEN: &[(&str, &str)] = &[
     ("enabled", "the mode is set per agent in doorward's own configuration"),
     ("allowInsideWorkingDirectory", "changes inside the project are always judged"),
@@ -17,6 +18,7 @@ const NOT_TAKEN: &[(&str, &str)] = &[
 ];
 
 /// Keys of `autoMode` that can only tighten.
+// Taken from every file, a repository's included: they can only add questions.
 const PROTECTING: &[&str] = &["protectedPaths", "deniedPaths"];
 
 /// Reads Pi's JSON; anything beyond permissions and paths becomes a note.

@@ -143,6 +143,7 @@ impl Choice for Constraint {
 }
 
 /// The minimum that `audit retain` always keeps.
+// A quarterly review needs its quarter.
 pub(crate) const RETAIN_DAYS: u32 = 90;
 
 impl Profile {

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::DEFAULTS;
 
 /// Maximum time for the fast stage, in milliseconds.
+// A person waits for every call; a slower answer is worse than the question it spares.
 pub(crate) const FAST_MS: u32 = 1_500;
 
 /// Maximum time for the reasoned stage, in milliseconds.
+// Only where nobody can be asked, or where the user chose it: there waiting beats a refusal.
 pub(crate) const REASONED_MS: u32 = 10_000;
 
 /// A language model to ask when layer 2 is unsure; off unless `model` or `models` is set. A repository can't set this.
@@ -25,7 +27,7 @@ pub(crate) struct Reviewer {
     pub models: Vec<String>,
     /// When to ask the slower stage after the fast one; default: `headless`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reasoned: Option<WhenReasoned>,
+    pub reasoned: Option<Reasoned>,
     /// Milliseconds for the fast stage; at most 1500, 0 skips it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fast_ms: Option<u32>,
@@ -55,7 +57,7 @@ pub(crate) struct Reviewer {
 /// When to ask the slower stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum WhenReasoned {
+pub(crate) enum Reasoned {
     /// In unattended sessions.
     Headless,
     Always,

@@ -117,6 +117,7 @@ pub(crate) struct Track {
 }
 
 /// More steps than a rollout has; the oldest go first.
+// A session keeps the stage it began in, so the steps of running sessions must stay; older ones are in the log.
 const STEPS: usize = 12;
 
 impl Track {

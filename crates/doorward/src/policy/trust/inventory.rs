@@ -12,6 +12,7 @@ use super::pin::{PinnedFile, Sameness};
 use crate::machine::paths::Dirs;
 
 /// Directories below the home where toolchains put their programs.
+// Installers write here without root. A program counts only once a person has listed it (`doorward trust tools`).
 pub(crate) const TOOL_CHAINS: &[&str] = &[
     ".cargo/bin",
     ".rustup/toolchains",
@@ -35,12 +36,14 @@ pub(crate) const TOOL_CHAINS: &[&str] = &[
 ];
 
 /// Names of program directories.
+// Descending into every directory of a toolchain would list its tests and sources as programs.
 const PLACES: &[&str] = &["bin", "sbin", "shims", "tools", ".dotnet", "pnpm"];
 
 /// `.nvm/versions/node/v22/bin` and `.asdf/installs/ruby/3.3/bin` are four levels down.
 const LEVELS: usize = 4;
 
 /// More directories than toolchains have on those levels.
+// Ends a walk into a cache with millions of directories; what was not reached stays unlisted and asks.
 const DIRECTORIES: usize = 20_000;
 
 /// More programs than anyone installs.

@@ -10,6 +10,7 @@ use super::{Id, Objects, Unread};
 const CHANGES: usize = 5_000;
 
 /// How deep directories may be nested.
+// Bounds recursion on a tree that a hostile pack nests without end.
 const DEPTH: usize = 128;
 
 /// A path that differs: mode and object on each side that has it. Directories themselves are not listed.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::{Id, MESSAGE, ObjectKind, Objects, TREE, Unread, listed};
 
 /// How many tags may point to one another.
+// A tag may name a tag; nothing sensible goes further, and a loop is impossible only if every hash is checked.
 const TAGS: usize = 10;
 
 /// Bytes of the list of commits where a shallow clone ends.

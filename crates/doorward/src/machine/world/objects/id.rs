@@ -32,6 +32,7 @@ pub(crate) enum ObjectKind {
 }
 
 /// Extensions that change nothing about how objects and references are read.
+// A list of what is known to be harmless: an extension that git adds tomorrow may change how objects are read.
 const HARMLESS: &[&str] =
     &["noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "relativeworktrees"];
 

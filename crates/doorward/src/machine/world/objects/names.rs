@@ -7,9 +7,11 @@ use super::{Id, ObjectKind, Objects, Unread};
 const NAME: usize = 1000;
 
 /// How many commits one `~N` goes back.
+// Every step reads a commit, and `HEAD~500` is further back than anyone means.
 const BACK: usize = 500;
 
 /// The fewest digits git accepts as an abbreviated object id.
+// With fewer, git itself reports an unknown revision.
 const DIGITS: usize = 4;
 
 const OTHER: Unread = Unread::Unsupported("this way of naming a revision");

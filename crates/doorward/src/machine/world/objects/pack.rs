@@ -15,6 +15,7 @@ use super::store::Object;
 use super::{Id, ObjectKind, Unread};
 
 /// The longest chain of deltas that git makes.
+// Git refuses to write longer ones, so a longer chain was made by hand.
 const CHAIN: usize = 4095;
 
 /// The header of a pack: signature, version, count.

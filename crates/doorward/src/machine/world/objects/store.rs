@@ -13,9 +13,11 @@ use super::{HashFormat, Id, ObjectKind, Unread, hashed, listed, loose};
 const BORROWED: usize = 5;
 
 /// Maximum number of object directories.
+// Alternates can fan out as well as nest.
 const DIRECTORIES: usize = 32;
 
 /// Maximum number of packs: each may stay open.
+// A process may have 1024 open files by default, and a repository that was never packed has hundreds of packs.
 const PACKS: usize = 400;
 
 /// Bytes of a list of further directories.
