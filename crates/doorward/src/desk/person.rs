@@ -8,6 +8,8 @@ use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, tcflush};
 
+use crate::machine::agent_variables::LEFT_BY_AGENTS;
+
 /// Programs that are agents, or run them.
 // Matched by process name among our ancestors: an agent can open a terminal of its own (`script`, `tmux`), so a
 // terminal alone does not prove a person. A name that is missing here only leaves the other checks.
@@ -26,21 +28,6 @@ const AGENTS: &[&str] = &[
     "crush",
     "openhands",
     "droid",
-];
-
-/// Variables that agents give to the commands they run.
-// A person's shell has none of these. An agent may unset them, which is why the ancestors are checked as well.
-const LEFT_BY_AGENTS: &[&str] = &[
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CODEX_SANDBOX",
-    "CODEX_THREAD_ID",
-    "GEMINI_CLI",
-    "OPENCODE",
-    "PI_CODING_AGENT",
-    "QWEN_CODE",
-    "COPILOT_CLI",
-    "CURSOR_AGENT",
 ];
 
 /// Packages of agents whose program is called something else.

@@ -49,18 +49,13 @@ fn problem(found: &Metadata, path: &Path, is_file: bool) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::test_home::TestHome;
     use std::os::unix::fs::{PermissionsExt, symlink};
-
-    fn room() -> (tempfile::TempDir, Dirs) {
-        let home = tempfile::tempdir().unwrap();
-        let dirs = Dirs::at(home.path().to_str().unwrap());
-        crate::machine::record::begin(&dirs).unwrap();
-        (home, dirs)
-    }
 
     #[test]
     fn what_doorward_makes_itself_passes_and_so_does_nothing_at_all() {
-        let (_home, dirs) = room();
+        let home = TestHome::begun();
+        let dirs = home.dirs();
         check(&dirs).unwrap();
         check(&Dirs::at("/nowhere/at/all")).unwrap();
     }
@@ -68,7 +63,8 @@ mod tests {
     #[test]
     fn state_that_others_can_change_is_refused_with_the_way_out() {
         for name in ["", "log", "log/current.log", "sessions", "pending"] {
-            let (_home, dirs) = room();
+            let home = TestHome::begun();
+            let dirs = home.dirs();
             let path = if name.is_empty() { dirs.state() } else { dirs.state().join(name) };
             if !path.exists() {
                 std::fs::create_dir(&path).unwrap();
@@ -85,9 +81,10 @@ mod tests {
     #[test]
     fn a_link_is_no_directory_of_ones_own() {
         for name in ["sessions", "log", "grants", ""] {
-            let (home, dirs) = room();
+            let home = TestHome::begun();
+            let dirs = home.dirs();
             let path = if name.is_empty() { dirs.state() } else { dirs.state().join(name) };
-            let elsewhere = home.path().join("elsewhere");
+            let elsewhere = home.at("elsewhere");
             match path.exists() {
                 true => std::fs::rename(&path, &elsewhere).unwrap(),
                 false => std::fs::create_dir(&elsewhere).unwrap(),

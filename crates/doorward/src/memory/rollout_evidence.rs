@@ -119,18 +119,13 @@ pub(crate) fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<JudgedCa
             Err(ReadError::Bad { .. }) => continue,
         };
         let (body, at) = (record.body.unwrap_or_default(), record.header.time_ms);
-        match record.header.kind {
-            Kind::Decision => found.decision(&body, at),
-            Kind::Answer => found.answer(&body, at),
-            Kind::Outcome => found.outcome(&body, at),
-            Kind::Grant
-            | Kind::Policy
-            | Kind::Mode
-            | Kind::Alert
-            | Kind::Gap
-            | Kind::Tombstone
-            | Kind::Checkpoint
-            | Kind::Session => {}
+        let kind = record.header.kind;
+        if kind == Kind::Decision {
+            found.decision(&body, at);
+        } else if kind == Kind::Answer {
+            found.answer(&body, at);
+        } else if kind == Kind::Outcome {
+            found.outcome(&body, at);
         }
     }
     Ok(found.seen)

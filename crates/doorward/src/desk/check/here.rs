@@ -38,7 +38,7 @@ pub(super) struct Circumstances {
 impl Circumstances {
     pub(super) fn new(arguments: &CheckArguments) -> Circumstances {
         Circumstances {
-            agent: arguments.agent.map(crate::desk::setup::AgentName::agent),
+            agent: arguments.agent,
             mode: arguments.mode.map(Mode::from),
             session: arguments.session.clone().filter(|session| !session.is_empty()),
         }

@@ -202,10 +202,10 @@ fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
         bail!("nothing to check: the command is empty");
     }
     // With --agent, the tool may be given by the agent's own name.
-    let own = arguments.agent.and_then(|agent| agent.agent().tool(&arguments.tool, &input, &checker.cwd));
+    let own = arguments.agent.and_then(|agent| agent.tool(&arguments.tool, &input, &checker.cwd));
     let tool = own.unwrap_or_else(|| tool_from_json(&arguments.tool, &input));
     let mut call = ToolCall::new(tool, checker.cwd.clone());
-    call.agent = arguments.agent.map_or("", |agent| agent.agent().name()).to_owned();
+    call.agent = arguments.agent.map_or("", |agent| agent.name()).to_owned();
     let mode = arguments.mode.map_or(Mode::Auto, Mode::from);
     Ok(Request { id: Value::Null, call, world: None, root: None, mode, config: None })
 }

@@ -30,18 +30,10 @@ impl Aftermath {
         let mut aftermath = Aftermath::default();
         stream::others(log, since_ms, |record| {
             let body = record.body.as_deref().unwrap_or_default();
-            match record.header.kind {
-                Kind::Answer => aftermath.note_answer(read(body)),
-                Kind::Outcome => aftermath.note_outcome(read(body)),
-                Kind::Decision
-                | Kind::Grant
-                | Kind::Policy
-                | Kind::Mode
-                | Kind::Alert
-                | Kind::Gap
-                | Kind::Tombstone
-                | Kind::Checkpoint
-                | Kind::Session => {}
+            if record.header.kind == Kind::Answer {
+                aftermath.note_answer(read(body));
+            } else if record.header.kind == Kind::Outcome {
+                aftermath.note_outcome(read(body));
             }
         })?;
         Ok(aftermath)

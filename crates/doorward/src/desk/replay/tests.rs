@@ -15,19 +15,28 @@ use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
 use crate::machine::record::{self, Ledger};
+use crate::machine::test_home::TestHome;
 use crate::memory::grants::store::GrantStore;
 use crate::policy::config::Config;
 
 /// A home with agents in three modes, and a project beside it.
 struct House {
-    base: tempfile::TempDir,
+    base: TestHome,
 }
 
 const CONFIG: &str = "[agents.claude]\nmode = \"auto\"\n[agents.codex]\nmode = \"shadow\"\n";
 
+impl std::ops::Deref for House {
+    type Target = TestHome;
+
+    fn deref(&self) -> &TestHome {
+        &self.base
+    }
+}
+
 impl House {
     fn new(config: &str) -> House {
-        let house = House { base: tempfile::tempdir().unwrap() };
+        let house = House { base: TestHome::new() };
         house.put("home/.config/doorward/config.toml", config);
         house.put("project/.git/HEAD", "ref: refs/heads/main\n");
         house.put("project/.git/refs/heads/main", &format!("{}\n", "1".repeat(40)));
@@ -37,21 +46,6 @@ impl House {
         let loaded = load::load(&house.dirs(), None, "pi");
         crate::policy::approved_config::accept(&house.dirs(), &loaded, &mut Ledger::open(&house.dirs())).unwrap();
         house
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.base.path().canonicalize().unwrap().join(name)
-    }
-
-    fn put(&self, name: &str, text: &str) {
-        let path = self.at(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-    }
-
-    fn dirs(&self) -> Dirs {
-        Dirs::at(self.at("home").to_str().unwrap())
     }
 
     fn send(&self, agent: Agent, mut payload: Value) {

@@ -33,7 +33,7 @@ use crate::machine::record;
 use crate::policy::config::{Agent as Choice, Config, Questions};
 use hooks::Hooks;
 
-pub(crate) use arguments::{AgentName, SetupArguments, StartingMode};
+pub(crate) use arguments::{SetupArguments, StartingMode};
 pub(crate) use client::{mode as client_mode, questions as questions_of};
 pub(crate) use files::switched_off;
 pub(crate) use inspect::{FileState, opencode_asks, program_of, settings_of, unhooked};
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &SetupArguments) -> Result<ExitCode> {
 fn chosen_agents(dirs: &Dirs, arguments: &SetupArguments) -> Result<Vec<Agent>> {
     if !arguments.agents.is_empty() {
         let mut agents: Vec<Agent> = Vec::new();
-        for agent in arguments.agents.iter().map(|name| name.agent()) {
+        for agent in arguments.agents.iter().copied() {
             if !agents.contains(&agent) {
                 agents.push(agent);
             }

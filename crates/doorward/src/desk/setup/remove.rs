@@ -68,7 +68,7 @@ pub(super) fn run(dirs: &Dirs, arguments: &SetupArguments) -> Result<ExitCode> {
 
 /// The named agents, or those with doorward in their settings.
 fn chosen_agents(dirs: &Dirs, arguments: &SetupArguments) -> Vec<Agent> {
-    let named = arguments.agents.iter().map(|name| name.agent());
+    let named = arguments.agents.iter().copied();
     let mut agents: Vec<Agent> = Vec::new();
     for agent in named {
         if !agents.contains(&agent) {

@@ -1,38 +1,33 @@
 //! Codex: `~/.codex/sessions/<year>/<month>/<day>/rollout-….jsonl`.
 
-use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
-use super::{CallList, Format, PastCall, moment, text};
+use super::{Format, PastCall, SessionCalls, moment, text};
 use crate::hook::agents::directory_before;
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
-pub(super) struct CodexTranscript {
-    session: SessionId,
-    cwd: String,
-    calls: CallList,
-}
+pub(super) struct CodexTranscript(SessionCalls);
 
 impl Format for CodexTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         let (kind, payload) = (text(line, "type")?, line.get("payload")?);
         match (kind, text(payload, "type")) {
             ("session_meta", _) => {
-                self.session = text(payload, "id").unwrap_or_default().into();
-                self.cwd = text(payload, "cwd").unwrap_or("/").to_owned();
+                self.0.session = text(payload, "id").unwrap_or_default().into();
+                self.0.cwd = text(payload, "cwd").unwrap_or("/").to_owned();
             }
             ("turn_context", _) => {
                 if let Some(cwd) = text(payload, "cwd") {
-                    self.cwd = cwd.to_owned();
+                    self.0.cwd = cwd.to_owned();
                 }
             }
             ("response_item", Some("function_call" | "custom_tool_call")) => {
                 let (tool, input) = self.hooked(payload)?;
-                self.calls.add(PastCall {
+                self.0.calls.add(PastCall {
                     agent: Agent::Codex,
-                    session: self.session.clone(),
-                    cwd: self.cwd.clone(),
+                    session: self.0.session.clone(),
+                    cwd: self.0.cwd.clone(),
                     tool,
                     input,
                     id: Some(text(payload, "call_id")?.to_owned()),
@@ -45,7 +40,7 @@ impl Format for CodexTranscript {
                 let output = payload.get("output")?;
                 let said = output.as_str().or_else(|| text(output, "content")).unwrap_or_default();
                 if has_run(said) {
-                    self.calls.ran(text(payload, "call_id")?);
+                    self.0.calls.ran(text(payload, "call_id")?);
                 }
             }
             _ => {}
@@ -54,7 +49,7 @@ impl Format for CodexTranscript {
     }
 
     fn calls(self) -> Vec<PastCall> {
-        self.calls.calls
+        self.0.calls.calls
     }
 }
 
@@ -77,7 +72,7 @@ impl CodexTranscript {
                     None => command.as_str()?.to_owned(),
                 };
                 let directory = text(&arguments, "workdir");
-                ("Bash".to_owned(), json!({ "command": directory_before(command, directory, Some(&self.cwd)) }))
+                ("Bash".to_owned(), json!({ "command": directory_before(command, directory, Some(&self.0.cwd)) }))
             }
             "apply_patch" => {
                 let patch = arguments.as_str().or_else(|| text(&arguments, "input"))?;

@@ -127,6 +127,14 @@ trait Format {
     fn calls(self) -> Vec<PastCall>;
 }
 
+/// The calls of a transcript that names its session and directory once, ahead of them.
+#[derive(Debug, Default)]
+struct SessionCalls {
+    session: SessionId,
+    cwd: String,
+    calls: CallList,
+}
+
 /// Calls in the order in which they were made, to which results are added as they come.
 #[derive(Debug, Default)]
 struct CallList {

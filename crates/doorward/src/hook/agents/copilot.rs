@@ -5,10 +5,7 @@ use serde_json::{Value, json};
 
 use super::dialect;
 use super::fields::Fields;
-use super::{
-    AgentQuestion, CallResult, Decision, Event, Lifecycle, ProposedCall, Reply, SessionContext, SessionEvent,
-    fingerprint, patch, unknown,
-};
+use super::{CallResult, Decision, Event, Lifecycle, ProposedCall, Reply, SessionEvent, fingerprint, patch, unknown};
 use crate::machine::agent::Agent;
 
 /// Reads one payload. Its fields show what happened; anything with a tool and without a result is a call.
@@ -46,12 +43,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
 
 /// Formats the decision.
 pub(super) fn reply(decision: &Decision) -> Reply {
-    let (word, reason) = match decision {
-        Decision::Allow(approval) => ("allow", approval.reason()),
-        Decision::Ask(reason) => ("ask", reason.as_str()),
-        Decision::Deny(reason) => ("deny", reason.as_str()),
-        Decision::Silent => return Reply::default(),
-    };
+    let Some((word, reason)) = decision.in_words() else { return Reply::default() };
     let answer = json!({ "permissionDecision": word, "permissionDecisionReason": reason });
     Reply { stdout: format!("{answer}\n"), ..Reply::default() }
 }
@@ -85,15 +77,7 @@ fn proposed(fields: Fields<'_>, name: &str, input: &Value, session: String) -> R
     call.session = session.into();
     // It does not say; if no one can answer, it refuses on its own.
     call.attended = true;
-    let call = ProposedCall {
-        call,
-        id: None,
-        turn: None,
-        asked: AgentQuestion::Call,
-        transcript: None,
-        situation: SessionContext::default(),
-    };
-    Ok(fingerprint::proposed(call, name, input))
+    Ok(fingerprint::proposed(ProposedCall::bare(call), name, input))
 }
 
 pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {

@@ -92,12 +92,7 @@ const QUIET: &[&str] = &[
 
 /// The answer to a call that is about to run.
 pub(super) fn reply(decision: &Decision) -> Reply {
-    let (word, reason) = match decision {
-        Decision::Allow(approval) => ("allow", approval.reason()),
-        Decision::Ask(reason) => ("ask", reason.as_str()),
-        Decision::Deny(reason) => ("deny", reason.as_str()),
-        Decision::Silent => return Reply::default(),
-    };
+    let Some((word, reason)) = decision.in_words() else { return Reply::default() };
     output(&json!({
         "hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": reason,
     }))

@@ -202,6 +202,14 @@ pub(crate) struct ProposedCall {
     pub situation: SessionContext,
 }
 
+impl ProposedCall {
+    /// A call of an agent that says nothing else about it.
+    fn bare(call: ToolCall) -> ProposedCall {
+        let situation = SessionContext::default();
+        ProposedCall { call, id: None, turn: None, asked: AgentQuestion::Call, transcript: None, situation }
+    }
+}
+
 /// What the agent says about itself, for a reviewer; none of it is trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SessionContext {
@@ -346,6 +354,16 @@ impl Approval {
 }
 
 impl Decision {
+    /// The word and the reason in the answers of most agents; `None` if nothing is said.
+    pub(crate) fn in_words(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Decision::Allow(approval) => Some(("allow", approval.reason())),
+            Decision::Ask(reason) => Some(("ask", reason)),
+            Decision::Deny(reason) => Some(("deny", reason)),
+            Decision::Silent => None,
+        }
+    }
+
     /// A person who was asked elsewhere said no.
     pub(crate) fn refused_by_person() -> Decision {
         Decision::Deny("doorward blocks this because a person refused exactly this call".to_owned())

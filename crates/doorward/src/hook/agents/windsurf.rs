@@ -6,7 +6,7 @@ use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use super::{AgentQuestion, CallResult, Decision, Event, ProposedCall, Reply, SessionContext, fingerprint, unknown};
+use super::{CallResult, Decision, Event, ProposedCall, Reply, fingerprint, unknown};
 use crate::machine::agent::Agent;
 
 /// Reads one payload.
@@ -60,15 +60,7 @@ fn proposed(what: &str, info: &Value, session: String) -> Result<Event, String> 
     call.agent = Agent::Windsurf.name().to_owned();
     call.session = session.into();
     call.attended = true;
-    let call = ProposedCall {
-        call,
-        id: None,
-        turn: None,
-        asked: AgentQuestion::Call,
-        transcript: None,
-        situation: SessionContext::default(),
-    };
-    Ok(fingerprint::proposed(call, what, &asked_for(info)))
+    Ok(fingerprint::proposed(ProposedCall::bare(call), what, &asked_for(info)))
 }
 
 /// The request, without its result.

@@ -113,6 +113,7 @@ pub(super) fn key(model: &str, prompt: &Prompt) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::test_home::TestHome;
 
     fn reply(nonce: &str) -> Reply {
         let text = serde_json::json!({
@@ -121,16 +122,10 @@ mod tests {
         super::super::reply::parse(&text.to_string(), nonce).unwrap()
     }
 
-    fn room() -> (tempfile::TempDir, Dirs) {
-        let home = tempfile::tempdir().unwrap();
-        let dirs = Dirs::at(home.path().to_str().unwrap());
-        crate::machine::record::begin(&dirs).unwrap();
-        (home, dirs)
-    }
-
     #[test]
     fn an_answer_is_good_for_the_same_request_and_for_a_while() {
-        let (_home, dirs) = room();
+        let home = TestHome::begun();
+        let dirs = home.dirs();
         let cache = Cache::open(&dirs, 1_000);
         cache.store("one", &reply("a"));
         assert!(cache.answer("one").is_some() && cache.answer("two").is_none());
@@ -156,7 +151,8 @@ mod tests {
 
     #[test]
     fn a_forged_file_is_worth_nothing() {
-        let (_home, dirs) = room();
+        let home = TestHome::begun();
+        let dirs = home.dirs();
         Cache::open(&dirs, 1).store("one", &reply("a"));
         let folder = dirs.state().join("reviewer");
         let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();

@@ -92,21 +92,10 @@ fn instructions(matter: PromptInput<'_>) -> String {
 /// The exact action. INVARIANT: never truncated; only secrets are replaced.
 fn action(matter: PromptInput<'_>) -> Result<String, String> {
     let tool = &matter.call.tool;
-    let input = match tool {
-        Tool::Malformed { problem, .. } => return Err(format!("the call can't be read: {problem}")),
-        Tool::Other { input, .. } => input.clone(),
-        Tool::Bash { .. }
-        | Tool::PowerShell { .. }
-        | Tool::Write { .. }
-        | Tool::Edit { .. }
-        | Tool::Read { .. }
-        | Tool::Search { .. }
-        | Tool::Fetch { .. }
-        | Tool::WebSearch { .. }
-        | Tool::Mcp { .. }
-        | Tool::Task { .. }
-        | Tool::Python { .. } => fields(tool),
-    };
+    if let Tool::Malformed { problem, .. } = tool {
+        return Err(format!("the call can't be read: {problem}"));
+    }
+    let input = if let Tool::Other { input, .. } = tool { input.clone() } else { fields(tool) };
     let input = serde_json::to_string_pretty(&redacted(&input, matter.key)).map_err(|error| error.to_string())?;
     let name = redact(tool.name(), matter.key).replace(char::is_whitespace, "_");
     let text = format!("{} {}", fence::json(&visible(&name)), fence::json(&visible(&input)));

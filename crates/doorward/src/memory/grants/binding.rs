@@ -162,8 +162,8 @@ fn operand_words(subject: Subject<'_>) -> Vec<String> {
     let mut words: Vec<&str> = words.filter(|word| !word.is_empty() && here.may_have(word)).collect();
     words.sort_unstable();
     words.dedup();
-    let edited = edited(&subject.call.tool);
-    let words = words.into_iter().chain(edited.iter().map(String::as_str));
+    let edited = super::pending::changes(&subject.call.tool).iter().map(|change| change.path.as_str());
+    let words = words.into_iter().chain(edited);
     let mut found: Vec<String> = words
         .map(|word| absolute(word, subject))
         .filter(|path| path.symlink_metadata().is_ok())
@@ -199,24 +199,6 @@ fn names(directory: &Path) -> Option<Vec<String>> {
     let mut names = names.filter(|names| names.len() <= NAMES)?;
     names.sort_unstable();
     Some(names)
-}
-
-fn edited(tool: &Tool) -> Vec<String> {
-    match tool {
-        Tool::Edit { changes } => changes.iter().map(|change| change.path.clone()).collect(),
-        Tool::Bash { .. }
-        | Tool::PowerShell { .. }
-        | Tool::Write { .. }
-        | Tool::Read { .. }
-        | Tool::Search { .. }
-        | Tool::Fetch { .. }
-        | Tool::WebSearch { .. }
-        | Tool::Mcp { .. }
-        | Tool::Task { .. }
-        | Tool::Python { .. }
-        | Tool::Other { .. }
-        | Tool::Malformed { .. } => Vec::new(),
-    }
 }
 
 /// The path without dots; links stay and are followed when it is fingerprinted.

@@ -234,25 +234,18 @@ fn edited(call: &ToolCall, key: &[u8; 16]) -> Vec<FileEdit> {
         old: clean(&change.old),
         new: clean(&change.new),
     };
-    match &call.tool {
-        Tool::Edit { changes } => changes.iter().map(one).collect(),
-        Tool::Write { path, content } => {
-            let old = crate::machine::checked_read::start_of(path, LONGEST as u64).unwrap_or_default();
-            let what = "writes".to_owned();
-            vec![FileEdit { path: path.clone(), what, old: clean(&old), new: clean(content) }]
-        }
-        Tool::Bash { .. }
-        | Tool::PowerShell { .. }
-        | Tool::Read { .. }
-        | Tool::Search { .. }
-        | Tool::Fetch { .. }
-        | Tool::WebSearch { .. }
-        | Tool::Mcp { .. }
-        | Tool::Task { .. }
-        | Tool::Python { .. }
-        | Tool::Other { .. }
-        | Tool::Malformed { .. } => Vec::new(),
+    if let Tool::Write { path, content } = &call.tool {
+        let old = crate::machine::checked_read::start_of(path, LONGEST as u64).unwrap_or_default();
+        let what = "writes".to_owned();
+        vec![FileEdit { path: path.clone(), what, old: clean(&old), new: clean(content) }]
+    } else {
+        changes(&call.tool).iter().map(one).collect()
     }
+}
+
+/// What an edit changes; nothing for any other tool.
+pub(crate) fn changes(tool: &Tool) -> &[Change] {
+    if let Tool::Edit { changes } = tool { changes } else { &[] }
 }
 
 fn input(call: &ToolCall, key: &[u8; 16]) -> String {

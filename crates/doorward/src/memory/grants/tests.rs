@@ -20,13 +20,13 @@ use crate::hook::grant_check::{GrantCheck, GrantResult};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Dirs;
 use crate::machine::record::{self, Ledger};
+use crate::machine::test_home::TestHome;
 use crate::memory::grants::store::{Grant, GrantStore, LASTS_MS};
 
 /// A home with a trusted agent, and a project beside it.
 struct Room {
-    base: tempfile::TempDir,
+    base: TestHome,
     attended: bool,
     agent: Agent,
 }
@@ -34,9 +34,17 @@ struct Room {
 const ASKED: &str = "git push origin main";
 const SCRIPT: &str = "sh run.sh < input.txt";
 
+impl std::ops::Deref for Room {
+    type Target = TestHome;
+
+    fn deref(&self) -> &TestHome {
+        &self.base
+    }
+}
+
 impl Room {
     fn new() -> Room {
-        let base = tempfile::tempdir().unwrap();
+        let base = TestHome::new();
         let room = Room { base, attended: true, agent: Agent::Claude };
         room.put("home/.config/doorward/config.toml", "[agents.claude]\nmode = \"auto\"\n");
         room.put("project/.git/HEAD", "ref: refs/heads/main\n");
@@ -55,21 +63,6 @@ impl Room {
     fn accept(&self) {
         let loaded = crate::policy::load::load(&self.dirs(), None, "pi");
         crate::policy::approved_config::accept(&self.dirs(), &loaded, &mut self.ledger()).unwrap();
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.base.path().canonicalize().unwrap().join(name)
-    }
-
-    fn put(&self, name: &str, text: &str) {
-        let path = self.at(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-    }
-
-    fn dirs(&self) -> Dirs {
-        Dirs::at(self.at("home").to_str().unwrap())
     }
 
     fn store(&self) -> GrantStore {
