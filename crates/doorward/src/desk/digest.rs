@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &DigestArguments) -> Result<ExitCode> {
 
 fn last_session(index: &Index) -> Result<String> {
     let rows = index.list(&Filter { kind: Some(Kind::Decision), limit: Some(50), ..Filter::default() })?;
-    // The trial call of `setup` is nobody's work.
+    // The trial call of `setup` is not part of anyone's work.
     let own = |session: &String| !session.starts_with(TRIAL);
     match rows.into_iter().filter_map(|row| row.session).find(own) {
         Some(session) => Ok(session),

@@ -1,4 +1,4 @@
-//! Whether a person is at the other end: a terminal of one's own, and no agent among the ancestors.
+//! Checks that a person typed the command: it has its own terminal, and no agent among its ancestors.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};

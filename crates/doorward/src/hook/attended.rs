@@ -10,7 +10,7 @@ use crate::machine::checked_read::text_of_pipe;
 const ANCESTORS: usize = 6;
 
 /// Whether the session is attended, as far as the agent says.
-pub(super) fn somebody(agent: Agent) -> bool {
+pub(super) fn is_attended(agent: Agent) -> bool {
     if agent == Agent::Gemini {
         return is_at_terminal("gemini");
     }

@@ -1,4 +1,4 @@
-//! An approved call beside those of its session that have not ended: what one writes, another must not run.
+//! Concurrent calls of one session: what one writes, another must not run.
 
 use std::path::Path;
 
@@ -8,26 +8,26 @@ use crate::memory::evaluation::{self, Evaluation};
 use crate::memory::in_flight::Footprint;
 use crate::policy::trust::pin;
 
-/// Why a call that is approved by itself must not run unasked beside others.
+/// Why a call that would be approved on its own must not run unasked while others do.
 #[derive(Debug)]
 pub(crate) struct ConcurrencyDoubt {
     text: String,
-    /// What it would do together with what still runs, if that is more than what it does alone.
+    /// What it does together with what still runs, if that is more than it does alone.
     facts: Option<Box<Facts>>,
 }
 
 impl ConcurrencyDoubt {
-    /// The call with this doubt about it.
-    pub(crate) fn about(self, evaluation: Evaluation, policy: &Policy) -> Evaluation {
+    /// Judges the call again with this doubt.
+    pub(crate) fn apply(self, evaluation: Evaluation, policy: &Policy) -> Evaluation {
         let evaluation = match self.facts {
             Some(facts) => Evaluation { facts: *facts, ..evaluation },
             None => evaluation,
         };
-        evaluation.doubted(&self.text, policy)
+        evaluation.with_doubt(&self.text, policy)
     }
 }
 
-/// A call that comes in the way of another. `crosses` says which file is in doubt.
+/// The conflict with another call, if any. `crosses` returns the file that is in doubt.
 pub(crate) fn with_others(
     evaluation: &Evaluation,
     (id, project): (&str, Option<&str>),
@@ -40,7 +40,8 @@ pub(crate) fn with_others(
     })
 }
 
-/// A call that changes what earlier calls left running, judged together with running that: nobody judges it later.
+/// A call that changes a file which a background process of an earlier call runs. It is judged together with that run,
+/// because the process picks up the change without another call.
 pub(crate) fn with_background(
     evaluation: &Evaluation,
     policy: &Policy,
@@ -61,7 +62,7 @@ pub(crate) fn with_background(
     Some(ConcurrencyDoubt { text, facts: Some(Box::new(facts)) })
 }
 
-/// The agent reports the end of such a call as soon as it has started.
+/// A background call; its agent reports the end as soon as it has started.
 pub(crate) fn is_background(call: &ToolCall) -> bool {
     matches!(call.tool, Tool::Bash { background: true, .. })
 }

@@ -1,4 +1,4 @@
-//! What the record keeps of a call and of what became of it.
+//! Log entries for calls, their outcomes and sessions.
 
 use std::collections::BTreeMap;
 
@@ -16,15 +16,15 @@ use crate::machine::record::LogEntry;
 use crate::memory::decisions::{layer1, score};
 use crate::memory::evaluation::{Decided, Evaluation};
 
-/// Where a call was judged, besides the call itself.
+/// Where a call was judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecisionContext<'a> {
     pub project: Option<&'a str>,
-    /// Where its session stands in what is rolled out.
+    /// The session's place in each rollout.
     pub words: &'a BTreeMap<String, String>,
 }
 
-/// The entry of a judged call.
+/// The entry for a judged call.
 pub(crate) fn decision(
     id: &str,
     proposed: &ProposedCall,
@@ -93,7 +93,7 @@ fn latency(decided: &Decided) -> BTreeMap<String, u64> {
     stages
 }
 
-/// The facts without what the entry has beside them.
+/// The facts without the fields that the entry already has.
 fn lean(facts: &Facts) -> Facts {
     Facts {
         tool: String::new(),
@@ -104,12 +104,12 @@ fn lean(facts: &Facts) -> Facts {
     }
 }
 
-/// The entry of a person's yes, given in the agent's own prompt: what had to be asked about has run.
+/// The entry for a yes in the agent's own prompt: doorward asked, and the call ran.
 pub(crate) fn yes(decision: &str) -> Result<LogEntry> {
     LogEntry::new(&AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Client, why: None })
 }
 
-/// The entry of what became of a call, and of what the files it changes hold since.
+/// The entry for the outcome of a call, with digests of the files it changed.
 pub(crate) fn outcome(outcome: CallReport, after: FileDigests) -> Result<LogEntry> {
     let became = match outcome.result {
         CallResult::Ran => Became::Ran,
@@ -120,14 +120,14 @@ pub(crate) fn outcome(outcome: CallReport, after: FileDigests) -> Result<LogEntr
     LogEntry::new(&OutcomeBody { after, ..OutcomeBody::new(outcome.id.into(), became, None) })
 }
 
-/// The entry of a call that ran as another one than a person had said yes to.
+/// The alert for a call whose files changed between the question and the end of the call.
 pub(crate) fn exchanged(outcome: &CallReport, path: &str) -> Result<LogEntry> {
     let text = format!("{path}: changed between the question and the end of the call {}", outcome.id);
     let alert = crate::memory::alerts::new_alert(AlertKind::Exchanged, path, &text);
     LogEntry::new(&AlertBody { session: Some(outcome.session.clone()), ..alert })
 }
 
-/// The entry of a call that the agent asked about and that never ran.
+/// The entry for a call that the agent asked about and that never ran.
 pub(crate) fn never_ran(decision: String) -> Result<LogEntry> {
     no(decision, By::Client, Some("it had not run when the session ended"))
 }
@@ -136,14 +136,14 @@ fn no(decision: String, by: By, why: Option<&str>) -> Result<LogEntry> {
     LogEntry::new(&AnswerBody { decision: decision.into(), reply: Reply::Declined, by, why: why.map(str::to_owned) })
 }
 
-/// The entry of a person's switch for one session.
+/// The entry for a session that the user switched on or off.
 pub(crate) fn switched(switched: SessionSwitch) -> Result<LogEntry> {
     let mode = if switched.is_on { "on" } else { "off" }.to_owned();
     let user = crate::machine::user();
     LogEntry::new(&ModeBody { mode, before: None, session: Some(switched.session), user })
 }
 
-/// The entry of a session that began, ended or went on in another way.
+/// The entry for a session that began, ended or changed.
 pub(crate) fn session(agent: &str, event: SessionEvent) -> Result<LogEntry> {
     let step = match event.step {
         Lifecycle::Began => SessionStep::Began,
@@ -155,13 +155,13 @@ pub(crate) fn session(agent: &str, event: SessionEvent) -> Result<LogEntry> {
     LogEntry::new(&SessionBody { session: event.session, agent: Some(agent.to_owned()), step })
 }
 
-/// The entry of a limit that the user stated.
+/// The entry for a limit that the user stated.
 pub(crate) fn boundary(agent: &str, session: &str, limit: String) -> Result<LogEntry> {
     let step = SessionStep::Boundary(limit);
     LogEntry::new(&SessionBody { session: session.into(), agent: Some(agent.to_owned()), step })
 }
 
-/// Whether the entry is kept for good.
+/// The entry is never dropped by retention.
 fn is_sensitive(evaluation: &Evaluation) -> bool {
     evaluation.judgement.verdict == Verdict::Block
         || evaluation.facts.effects.iter().any(|effect| {

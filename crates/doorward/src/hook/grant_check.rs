@@ -1,4 +1,4 @@
-//! After a call was judged: a grant that fits exactly clears what it may, once; what stays open is put down for a person.
+//! Grants for a judged call: one that fits exactly clears it, once. A call that stays open is added to the queue.
 
 use anyhow::Result;
 use doorward_engine::{Clearance, Judgement, Mode, ToolCall, Verdict};
@@ -19,7 +19,7 @@ use crate::memory::snapshots::UndoNote;
 use crate::memory::wording::{MessageParts, PROMPT, REFUSAL};
 use crate::policy::load::Loaded;
 
-/// A judged call, and what is needed to look for a grant for it.
+/// A judged call, and what it takes to find a grant for it.
 #[derive(Debug)]
 pub(crate) struct GrantCheck<'a> {
     pub dirs: &'a Dirs,
@@ -27,11 +27,11 @@ pub(crate) struct GrantCheck<'a> {
     pub mode: Mode,
     pub loaded: &'a Loaded,
     pub project: Option<&'a str>,
-    /// What secrets are redacted with.
+    /// The key that secrets are redacted with.
     pub key: [u8; 16],
 }
 
-/// A call that a person has let run.
+/// A call that the user approved.
 #[derive(Debug)]
 pub(crate) struct ClearedCall {
     used: GrantBody,
@@ -39,13 +39,13 @@ pub(crate) struct ClearedCall {
     text: String,
 }
 
-/// What a look at the grants found.
+/// The result of looking for a grant.
 #[derive(Debug)]
 pub(crate) enum GrantResult {
-    /// No grant, or none that fits; if there is one, why it does not.
+    /// No grant, or none that fits, with the reason.
     Nothing(Option<String>),
     Cleared(Box<ClearedCall>),
-    /// One whose time has run out.
+    /// One that expired.
     Expired(Box<GrantBody>),
 }
 
@@ -73,7 +73,7 @@ impl GrantResult {
 }
 
 impl GrantCheck<'_> {
-    /// What the agent is told in the end: a grant lets the call run; a refusal names the way to one.
+    /// The final answer: a grant lets the call run, and a refusal says how to get one.
     pub(crate) fn answer(
         &self,
         settled: Settled,
@@ -105,7 +105,7 @@ impl GrantCheck<'_> {
         let [why, hint, way] = [why, hint, way].map(shown);
         let behind = |parts: [Option<String>; 4]| parts.into_iter().flatten().collect();
         match decision {
-            // A question that nobody can be asked begins with what answers it: clients cut long texts at their end.
+            // A question that can't be asked starts with the command that answers it: clients cut long texts at the end.
             Draft::Deny(reason) if evaluation.judgement.verdict < Verdict::Block => {
                 let wanted = behind([why, note, hint, instead]);
                 Draft::Deny(MessageParts { first: way, reason, needed: None, wanted }.fitted(REFUSAL))
@@ -122,12 +122,12 @@ impl GrantCheck<'_> {
         }
     }
 
-    /// Whether this call is one that grants and questions are about at all.
+    /// The call is not simply approved, so grants and questions apply.
     fn is_shut(&self, evaluation: &Evaluation) -> bool {
         evaluation.counts_as(self.mode).is_some_and(|verdict| verdict > Verdict::AutoApprove)
     }
 
-    /// Looks for a grant and uses it up.
+    /// Finds a grant and uses it up.
     pub(crate) fn redeem(&self, evaluation: &Evaluation, decision: &str) -> GrantResult {
         let state = self.dirs.state();
         let any = state.join("grants").exists() || state.join("pending").exists();
@@ -148,7 +148,7 @@ impl GrantCheck<'_> {
         let Some(call) = exact_call(self.call) else { return GrantResult::Nothing(None) };
         let look = store.grants.look::<Grant>(&call);
         let Ok(Some(seen)) = look else {
-            return GrantResult::Nothing(look.err().map(|error| format!("a grant cannot be used: {error}")));
+            return GrantResult::Nothing(look.err().map(|error| format!("a grant can't be used: {error}")));
         };
         if !seen.is_current(store.now_ms) {
             return match store.grants.take::<Grant>(&call) {
@@ -162,12 +162,12 @@ impl GrantCheck<'_> {
         if let Err(why) = fits(store, &seen, evaluation, &bound) {
             return GrantResult::Nothing(Some(format!("a person's yes to this call does not count: {why}")));
         }
-        // INVARIANT: from here on nobody else can use it, whatever happens to this process.
+        // INVARIANT: taking it is atomic, so from here on no other process can use it, even if this one dies.
         match store.grants.take::<Grant>(&call) {
             Ok(Some(grant)) if grant == seen => {}
             Ok(_) | Err(_) => return GrantResult::Nothing(Some("the grant was used up by another call".to_owned())),
         }
-        // A leftover is a pending call that says it was approved and is forgotten after a day.
+        // If this fails, the call stays listed as approved until it is forgotten after a day.
         let _ = store.change(&seen.pending, |pending| pending.status = Status::Used);
         let text = format!("doorward lets it run: a person approved exactly this call ({})", seen.pending);
         GrantResult::Cleared(Box::new(ClearedCall {
@@ -177,7 +177,7 @@ impl GrantCheck<'_> {
         }))
     }
 
-    /// A person's yes waits for this call; it is left where it is, for whoever only looks.
+    /// There is a grant for this call. It is not used up: `check` only looks.
     pub(crate) fn has_grant(&self, evaluation: &Evaluation) -> bool {
         if !self.dirs.state().join("grants.key").exists() || !self.is_shut(evaluation) {
             return false;
@@ -191,7 +191,7 @@ impl GrantCheck<'_> {
         is_exact() == Some(true) || self.fitting_repeat(&store, evaluation).is_some()
     }
 
-    /// The session's grant that covers the call, if it has one.
+    /// The session grant that covers the call, if there is one.
     fn fitting_repeat(&self, store: &GrantStore, evaluation: &Evaluation) -> Option<SessionGrant> {
         let facts = &evaluation.facts;
         let shape = CallShape::of(facts, &evaluation.judgement).filter(|_| !self.loaded.config.strict)?;
@@ -223,9 +223,9 @@ impl GrantCheck<'_> {
         })
     }
 
-    /// Puts the call down for a person; yields the words that name the way to an answer.
+    /// Adds the call to the queue; returns the sentence that says how to answer it.
     ///
-    /// Where the agent itself asks, whoever sits there sees it; a note on the desktop only tells them if they want it.
+    /// If the agent asks in its own prompt, the user is looking at it already, so a notification is sent only if configured.
     fn add_pending(
         &self,
         evaluation: &Evaluation,
@@ -274,7 +274,7 @@ impl GrantCheck<'_> {
 }
 
 impl UndoNote {
-    /// What is said behind this answer. Only a yes over `doorward approve` copies first.
+    /// What the answer adds about undoing the call. Only `doorward approve` makes a copy first.
     pub(crate) fn words(self, decision: &Draft) -> Option<String> {
         const GONE: &str = "what it deletes or overwrites cannot be brought back";
         const COPIED: &str = "what it deletes is then copied first, if it fits";
@@ -287,37 +287,37 @@ impl UndoNote {
     }
 }
 
-/// What lets a blocked call run; `doorward approve` itself says what it takes.
+/// How to override a block; `doorward approve` itself says what that takes.
 pub(crate) fn way_around(id: &str) -> String {
     format!("`doorward approve {id}` overrides it")
 }
 
-/// What a person types to let a refused call run.
+/// How to approve a refused call.
 pub(crate) fn way_to_yes(id: &str) -> String {
     format!("Run `doorward approve {id}` in a terminal, then retry")
 }
 
-/// A question that a reviewer or a rule may answer in the person's place.
+/// A question that a reviewer or a rule may answer for the user.
 pub(crate) fn is_soft(judgement: &Judgement) -> bool {
     judgement.verdict == Verdict::Confirm && needed(judgement) == Clearance::Soft
 }
 
-/// A question that one key or a native yes may answer; anything harder wants the explicit command.
+/// A question that one key or the agent's own prompt may answer; anything harder needs the explicit command.
 pub(crate) fn is_for_one_key(judgement: &Judgement) -> bool {
     needed(judgement) <= Clearance::Firm
 }
 
-/// Why a grant does not fit the call, if it does not.
+/// Fails with the reason if a grant does not fit the call.
 fn fits(store: &GrantStore, grant: &Grant, evaluation: &Evaluation, bound: &Binding) -> Result<(), String> {
     if let Some(difference) = grant.bound.difference(bound) {
         return Err(difference);
     }
     if needed(&evaluation.judgement) > grant.clears {
-        return Err("the call is riskier by now than what was approved".to_owned());
+        return Err("the call is riskier now than when it was approved".to_owned());
     }
-    let trail = store.trail(&grant.grant).map_err(|error| format!("the record cannot be asked: {error:#}"))?;
+    let trail = store.trail(&grant.grant).map_err(|error| format!("the record can't be read: {error:#}"))?;
     match (trail.stored, trail.used, trail.ended) {
-        (false, _, _) => Err("the record does not know it".to_owned()),
+        (false, _, _) => Err("it is not on record".to_owned()),
         (true, 0, false) => Ok(()),
         (true, _, _) => Err("it was used before".to_owned()),
     }

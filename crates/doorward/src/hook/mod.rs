@@ -1,4 +1,4 @@
-//! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
+//! `doorward hook AGENT`: one event in, one answer out. On any failure the call is blocked.
 
 pub(crate) mod agents;
 mod attended;
@@ -58,12 +58,12 @@ pub(crate) const LIMIT: u64 = 64 << 20;
 pub(crate) struct Surroundings {
     pub agent: Agent,
     pub dirs: Dirs,
-    /// Somebody can answer a question.
+    /// A person can answer a question.
     pub attended: bool,
 }
 
 impl Surroundings {
-    /// An agent that somebody attends.
+    /// An attended agent.
     pub(crate) fn new(agent: Agent, dirs: Dirs) -> Surroundings {
         Surroundings { agent, dirs, attended: true }
     }
@@ -80,15 +80,15 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let reply = match outcome {
         Ok(Ok(reply)) => reply,
         Ok(Err(error)) => refusal(&format!("{error:#}")),
-        Err(_) => refusal("it met a fault of its own"),
+        Err(_) => refusal("internal error"),
     };
     let code = delivery::send(&reply, known);
-    // The answer is out. Whatever becomes of this, it must not change the exit code, which is part of the answer.
+    // The answer is out. Nothing from here on may change the exit code, which is part of the answer.
     let _ = catch_unwind(AssertUnwindSafe(|| Dirs::find().map(|dirs| notifier::start_if_due(&dirs))));
     code
 }
 
-/// How long the agent waits for an answer, if whoever installed the hook says so.
+/// How long the agent waits for an answer, if the installed command line says so.
 fn patience(mut arguments: impl Iterator<Item = OsString>) -> Option<Duration> {
     let seconds = arguments.find(|word| word == "--timeout").and_then(|_| arguments.next())?;
     seconds.to_str()?.parse().ok().map(Duration::from_secs)
@@ -96,15 +96,15 @@ fn patience(mut arguments: impl Iterator<Item = OsString>) -> Option<Duration> {
 
 fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<Duration>) -> Result<Reply> {
     let all = || Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
-    let Some(name) = name else { bail!("`doorward hook` wants the name of an agent: {}", all()) };
-    let Some(agent) = known else { bail!("the agent `{}` is not known; known are {}", name.display(), all()) };
-    evaluation::fault("answering");
+    let Some(name) = name else { bail!("`doorward hook` needs the name of an agent: {}", all()) };
+    let Some(agent) = known else { bail!("unknown agent `{}`; use one of {}", name.display(), all()) };
+    evaluation::panic_on_demand("answering");
     let mut payload = Vec::new();
-    std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut payload).context("standard input cannot be read")?;
+    std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut payload).context("can't read standard input")?;
     if payload.len() as u64 > LIMIT {
         bail!("the payload is longer than {LIMIT} bytes");
     }
-    let attended = attended::somebody(agent);
+    let attended = attended::is_attended(agent);
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     answer_within(&payload, &Surroundings { agent, dirs, attended }, patience)
 }
@@ -114,10 +114,10 @@ pub(crate) fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Repl
     answer_within(payload, surroundings, None)
 }
 
-/// Answers one event; where a person has to answer first, within the time that the agent waits.
+/// Answers one event, within the time the agent waits if a person has to answer first.
 fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<Duration>) -> Result<Reply> {
     let payload =
-        crate::machine::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
+        crate::machine::json::parse(payload).map_err(|problem| anyhow!("can't read the payload: {problem}"))?;
     let event = surroundings.agent.translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
     drop(payload);
     let mut ledger = Ledger::open(&surroundings.dirs);
@@ -134,16 +134,16 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
             None => Ok(Reply::default()),
         },
         Event::Said(said) => note_message(&said, surroundings, &mut ledger),
-        Event::Session(event) => went_on(event, surroundings, &mut ledger),
-        // Whoever switched it waits for the record; a failure must not look like success.
-        Event::Switched(event) => return switched(event, &mut ledger),
+        Event::Session(event) => note_session(event, surroundings, &mut ledger),
+        // The user waits for this; a failure must not look like success.
+        Event::Switched(event) => return note_switch(event, &mut ledger),
         Event::Nothing => Ok(Reply::default()),
     };
-    // Refusing here would throw away the user's words or keep a session from ending; there is no call to block.
+    // There is no call to block. An exit code of 2 would discard the user's prompt, or keep the session from ending.
     told.or_else(|error| Ok(Reply { stderr: format!("doorward: {error:#}\n"), code: 1, ..Reply::default() }))
 }
 
-/// Keeps a person's words for the calls that follow, and the limits they state for the whole session.
+/// Stores the user's message for the calls that follow, and any limits in it for the whole session.
 fn note_message(said: &UserMessage, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
     let Surroundings { agent, dirs, .. } = surroundings;
     let key = key::redaction(&dirs.state());
@@ -158,7 +158,7 @@ fn note_message(said: &UserMessage, surroundings: &Surroundings, ledger: &mut dy
     bound.map(|()| Reply::default())
 }
 
-/// The outcome with the name that the call has on record; `None` if no call like it was judged.
+/// The outcome with the call's id on record; `None` if no such call was judged.
 fn with_id(outcome: CallReport, surroundings: &Surroundings) -> Option<CallReport> {
     if surroundings.agent.names_calls() {
         return Some(outcome);
@@ -167,7 +167,7 @@ fn with_id(outcome: CallReport, surroundings: &Surroundings) -> Option<CallRepor
     Some(CallReport { id, ..outcome })
 }
 
-/// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
+/// Records the outcome of a call. If the agent asked the user and the call ran, the answer was yes.
 fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
     let session = Session::open(&surroundings.dirs, &outcome.session);
     let has_run = match outcome.result {
@@ -175,13 +175,13 @@ fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut d
         CallResult::Declined | CallResult::Refused => false,
     };
     if !has_run {
-        // What never started does not go on in the background either.
+        // A call that never started leaves nothing running in the background.
         session.withdraw_call(Some(&outcome.id));
     }
     let changed = session.end_call(&outcome.id);
     if has_run {
         snapshots::ran(&surroundings.dirs, &outcome.id);
-        // Without the note the file counts as somebody else's once git has brought it back.
+        // If this fails, the file counts as brought from elsewhere after git restores it, which only asks.
         let _ = session.keep_edits(&surroundings.dirs, &changed);
     }
     if outcome.result == CallResult::Refused {
@@ -194,22 +194,21 @@ fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut d
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
         alerts::raise(session.take_alerts(), ledger);
         if let Ok(store) = GrantStore::open_at(&surroundings.dirs) {
-            // The agent asked natively, so nothing could hold the yes to what was shown; what was exchanged is flagged.
+            // The agent asked in its own prompt, so the yes was not bound to the files. A change since then is flagged.
             if let Some(path) = changed_since(&store, &outcome.id).first() {
                 let _receipt = ledger.append(entry::exchanged(&outcome, path)?)?;
             }
             store.mark_answered(&outcome.id);
         }
-        // Only a person's yes can be one too many; what fails here is found again by the next one.
+        // Only overrides can trigger a rollback here. If this fails, the next one triggers it.
         let _ = rollback::watch(&surroundings.dirs);
     }
     let after = if has_run { session.digests(&changed) } else { FileDigests::new() };
     ledger.append(entry::outcome(outcome, after)?).map(|_receipt| Reply::default())
 }
 
-/// Records how a session went on. At its beginning the agent's model is told what to expect; at its end the record is
-/// signed as it stands.
-fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger) -> Result<Reply> {
+/// Records a change of a session. When it begins, the model is told what to expect; when it ends, the log is signed.
+fn note_session(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger) -> Result<Reply> {
     let Surroundings { agent, dirs, .. } = surroundings;
     let (step, cwd) = (event.step.clone(), event.cwd.clone().unwrap_or_default());
     let session = event.session.clone();
@@ -222,7 +221,7 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
     let _receipt = ledger.append(entry::session(agent.name(), event)?)?;
     if matches!(step, Lifecycle::Began | Lifecycle::Ended) {
         grants::sweep(dirs);
-        // What has lapsed counts no longer in any case; the record says so with the next session at the latest.
+        // Expired offers no longer apply either way; if this fails, the next session records that they expired.
         let _ = from_history::sweep(dirs, ledger);
     }
     match step {
@@ -236,7 +235,7 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
             })
         }
         Lifecycle::Ended => {
-            // Where the agent asks by itself, a call that never ran was refused by whoever it asked, or by itself.
+            // If the agent asks in its own prompt, a call that never ran was refused there.
             let asked = agent.can_ask(AgentQuestion::Call).then(|| Session::open(dirs, &session).close_questions());
             for id in asked.into_iter().flatten() {
                 let _receipt = ledger.append(entry::never_ran(id)?)?;
@@ -246,7 +245,7 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
             }
             snapshots::prune_after_call(dirs, || load::load(dirs, None, agent.name()).config.snapshots.limits());
             ledger.sign(dirs)?;
-            // What fails here is found again with the next session, or by whoever asks.
+            // If this fails, the next session or `doorward rollout status` finds the same.
             let _ = rollback::watch(dirs);
             Ok(farewell(surroundings, &session).unwrap_or_default())
         }
@@ -254,18 +253,18 @@ fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger
     }
 }
 
-/// What the session did, for the person; nothing depends on it.
+/// A summary of the session for the user; nothing depends on it.
 fn farewell(surroundings: &Surroundings, session: &str) -> Option<Reply> {
     let view = LedgerView::open(surroundings.dirs.clone()).ok()?;
     let digest = digest::of(&view, &view.index().ok()?, session).ok()?;
     (digest.calls > 0).then(|| surroundings.agent.farewell(&digest.line()))
 }
 
-fn switched(event: SessionSwitch, ledger: &mut dyn Recorder) -> Result<Reply> {
+fn note_switch(event: SessionSwitch, ledger: &mut dyn Recorder) -> Result<Reply> {
     ledger.append(entry::switched(event)?).map(|_receipt| Reply::default())
 }
 
-/// The sturdiest refusal there is: exit code 2 and text on standard error.
+/// Exit code 2 with text on standard error: the only refusal that every client understands.
 fn refusal(reason: &str) -> Reply {
     let text = format!("doorward: {}; the call is blocked\n", crate::machine::visible(reason));
     Reply { stdout: String::new(), stderr: text, code: 2 }

@@ -27,7 +27,7 @@ use crate::policy::approved_config;
 use crate::policy::load::{self, Loaded};
 use crate::policy::session_policy;
 
-/// A call that an agent proposes, with the name it has on record and how long its agent waits for the answer.
+/// A call that an agent proposes, with its id on record and how long the agent waits for an answer.
 pub(crate) struct Request<'a> {
     pub proposed: ProposedCall,
     pub id: String,
@@ -35,7 +35,7 @@ pub(crate) struct Request<'a> {
     pub patience: Option<Duration>,
 }
 
-/// Where the call is judged: everything is read once, and what the mode does is settled here.
+/// Everything the call is judged by, read once. The mode is fixed from here on.
 pub(crate) struct Situation<'r> {
     pub request: &'r Request<'r>,
     pub project: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Situation<'r> {
     pub mode: Mode,
     pub policy: Policy,
     pub world: DiskWorld,
-    /// What went wrong without changing the answer.
+    /// A problem that does not change the answer.
     pub trouble: String,
 }
 
@@ -55,7 +55,7 @@ struct Evaluated<'r> {
     evaluation: Evaluation,
 }
 
-/// Nothing speaks against the call beside others, and what it would lose is copied, if that is what it takes.
+/// The call does not conflict with others of its session, and what it would lose is copied if the approval needs that.
 #[must_use]
 struct Undoable<'r> {
     situation: Situation<'r>,
@@ -63,7 +63,7 @@ struct Undoable<'r> {
     kept: KeptCopy,
 }
 
-/// A person's grant or a reviewer has been asked about what stays open.
+/// A grant was used or a reviewer asked, if the call was still open.
 #[must_use]
 pub(crate) struct Cleared<'r> {
     pub situation: Situation<'r>,
@@ -73,7 +73,7 @@ pub(crate) struct Cleared<'r> {
     pub review: Option<RecordedReview>,
 }
 
-/// What comes of a call: the decision, and how long a person elsewhere may still change it.
+/// The decision about a call, and how long someone elsewhere may still change it.
 #[must_use]
 pub(crate) struct Outcome {
     pub decision: Decision,
@@ -81,8 +81,8 @@ pub(crate) struct Outcome {
     pub trouble: String,
 }
 
-/// Answers a call. Where only a person elsewhere can say yes, waits; after a yes everything is judged again as it is then,
-/// and the grant is used like that of a call that comes back.
+/// Answers a call. If only someone elsewhere can approve it, waits. After a yes everything is judged again, because files
+/// may have changed meanwhile, and the grant is used as if the agent had retried.
 pub(super) fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result<Reply> {
     let mut outcome = decide(&mut request, ledger)?;
     if !outcome.wait.is_zero() {
@@ -105,7 +105,7 @@ pub(super) fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result
     Ok(reply)
 }
 
-/// One pass of the call through all stages.
+/// Sends the call through all stages once.
 fn decide(request: &mut Request<'_>, ledger: &mut dyn Recorder) -> Result<Outcome> {
     let Some(situation) = Situation::of(request)? else { return Ok(Outcome::silent()) };
     let evaluated = situation.evaluate();
@@ -129,7 +129,7 @@ impl<'a> Request<'a> {
 }
 
 impl Outcome {
-    /// The client's own flow decides.
+    /// doorward says nothing, and the client does what it would do without us.
     pub(crate) fn silent() -> Outcome {
         Outcome { decision: Decision::Silent, wait: Duration::ZERO, trouble: String::new() }
     }
@@ -201,7 +201,7 @@ impl<'r> Situation<'r> {
         }
     }
 
-    /// What other calls of the session speak against it. Without a doubt, the call counts as begun.
+    /// Why the call conflicts with others of its session. If it does not, it counts as started.
     fn doubt(&self, evaluation: &Evaluation) -> Option<concurrent::ConcurrencyDoubt> {
         let (call, session) = (self.call(), &self.session);
         concurrent::with_background(evaluation, &self.policy, (call, &self.world), &session.background_runs()).or_else(
@@ -215,8 +215,8 @@ impl<'r> Situation<'r> {
         )
     }
 
-    /// What a reviewer needs to know. Whatever time it may take is allowed for.
-    fn scene(&self) -> ReviewContext<'_> {
+    /// What a reviewer needs to know; extends the deadline by the time it may take.
+    fn review_context(&self) -> ReviewContext<'_> {
         let patience = self.request.patience;
         let room = deadline::room_for_review(patience).min(reviewer::LONGEST_TIME);
         if room > deadline::room_for_review(None) {
@@ -233,7 +233,7 @@ impl<'r> Situation<'r> {
 }
 
 impl<'r> Evaluated<'r> {
-    /// Copies what the call would lose, once nothing else speaks against it: bytes are not copied for a question.
+    /// Copies what the call would lose, but only if it then runs: nothing is copied for a question.
     fn make_undoable(self) -> Undoable<'r> {
         let Evaluated { situation, evaluation } = self;
         if situation.mode != Mode::Auto {
@@ -242,7 +242,7 @@ impl<'r> Evaluated<'r> {
         if evaluation.is_approved() {
             return match situation.doubt(&evaluation) {
                 Some(doubt) => {
-                    let evaluation = doubt.about(evaluation, &situation.policy);
+                    let evaluation = doubt.apply(evaluation, &situation.policy);
                     Undoable { situation, evaluation, kept: KeptCopy::nothing() }
                 }
                 None => {
@@ -253,31 +253,31 @@ impl<'r> Evaluated<'r> {
         }
         match Loss::of(&evaluation, &situation.policy) {
             Loss::None => Undoable { situation, evaluation, kept: KeptCopy::nothing() },
-            Loss::AskedAnyway => Undoable { situation, evaluation, kept: KeptCopy::only(UndoNote::Loses) },
+            Loss::AskedAnyway => Undoable { situation, evaluation, kept: KeptCopy::with_note(UndoNote::Loses) },
             Loss::Coverable(copied) => cover(situation, evaluation, *copied),
         }
     }
 }
 
-/// A call that a copy lets pass: doubted first, then copied, and only then what the copy makes of it.
+/// A call that is approved once its losses are copied. The laxer evaluation counts only after the copy.
 fn cover(situation: Situation<'_>, evaluation: Evaluation, copied: Evaluation) -> Undoable<'_> {
     if let Some(doubt) = situation.doubt(&copied) {
-        let evaluation = doubt.about(evaluation, &situation.policy);
-        return Undoable { situation, evaluation, kept: KeptCopy::only(UndoNote::Loses) };
+        let evaluation = doubt.apply(evaluation, &situation.policy);
+        return Undoable { situation, evaluation, kept: KeptCopy::with_note(UndoNote::Loses) };
     }
     match situation.keeper().keep_lost(&evaluation) {
         Ok(kept) => Undoable { situation, evaluation: copied, kept },
         Err(why) => {
-            // It does not begin after all.
+            // `doubt` counted the call as started; it will not run now.
             situation.session.withdraw_call(Some(&situation.request.id));
             let note = UndoNote::Says(format!("it could not be made undoable: {why:#}"));
-            Undoable { situation, evaluation, kept: KeptCopy::only(note) }
+            Undoable { situation, evaluation, kept: KeptCopy::with_note(note) }
         }
     }
 }
 
 impl<'r> Undoable<'r> {
-    /// Uses a person's grant, or asks the reviewer about what it may answer.
+    /// Uses a grant if there is one, and otherwise asks the reviewer if it may answer.
     fn clear(self) -> Cleared<'r> {
         let Undoable { situation, evaluation, kept } = self;
         let grant = situation.grants().redeem(&evaluation, &situation.request.id);
@@ -290,21 +290,21 @@ impl<'r> Undoable<'r> {
             return Cleared { situation, evaluation, kept, grant, review: None };
         }
         let (mut evaluation, review) =
-            reviewer::consult(evaluation, &situation.scene(), &situation.policy, &situation.world);
+            reviewer::consult(evaluation, &situation.review_context(), &situation.policy, &situation.world);
         if evaluation.is_approved()
             && let Some(doubt) = situation.doubt(&evaluation)
         {
-            evaluation = doubt.about(evaluation, &situation.policy);
+            evaluation = doubt.apply(evaluation, &situation.policy);
         }
         Cleared { situation, evaluation, kept, grant, review: Some(review) }
     }
 }
 
-/// What is wrong with the state's own directories; only shadow goes on, and says so.
+/// The problem with doorward's own directories, if any. Only shadow mode continues, with a message.
 fn trouble(dirs: &Dirs, mode: Mode) -> Result<String> {
     match (private_state::check(dirs), mode) {
         (Ok(()), _) => Ok(String::new()),
-        // Shadow leaves everything as it was.
+        // Shadow mode must never get in the way of a call.
         (Err(error), Mode::Shadow) => Ok(format!("doorward: {error:#}\n")),
         (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => Err(error),
     }

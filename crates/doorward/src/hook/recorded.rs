@@ -23,17 +23,17 @@ use crate::memory::snapshots::UndoNote;
 use crate::policy::client_rules;
 use crate::policy::config::Questions;
 
-/// What the agent is to be told, before it is on record.
+/// The answer before its decision is on record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Draft {
     Allow(String),
     Ask(String),
     Deny(String),
-    /// The client's own flow decides.
+    /// The client does what it would do without us.
     Silent,
 }
 
-/// The decision is durable: the only thing that an approving answer can be made of.
+/// The decision is durable. Only from this can an approving answer be made.
 #[must_use]
 pub(crate) struct Recorded<'r> {
     situation: Situation<'r>,
@@ -45,7 +45,7 @@ pub(crate) struct Recorded<'r> {
     asking: Asking,
 }
 
-/// The decision could not be made durable.
+/// The decision could not be recorded.
 #[must_use]
 pub(crate) struct Unrecorded {
     mode: Mode,
@@ -53,7 +53,7 @@ pub(crate) struct Unrecorded {
 }
 
 impl<'r> Recorded<'r> {
-    /// Completes the decision and makes it durable, together with what its session and a grant have to remember of it.
+    /// Completes the decision and records it, together with what the session and a used grant must remember.
     pub(crate) fn of(cleared: Cleared<'r>, ledger: &mut dyn Recorder) -> Result<Recorded<'r>, Unrecorded> {
         let Cleared { situation, evaluation, kept, grant, review } = cleared;
         let (mode, granted) = (situation.mode, grant.is_cleared());
@@ -78,7 +78,7 @@ impl<'r> Recorded<'r> {
         }
     }
 
-    /// The answer. What stays open is put down for a person.
+    /// The answer. An open call is added to the queue.
     pub(crate) fn outcome(self) -> Outcome {
         let Recorded { situation, decided, receipt, settled, grant, note, asking } = self;
         let Decided { evaluation, granted, .. } = &decided;
@@ -100,16 +100,16 @@ impl<'r> Recorded<'r> {
 }
 
 impl Unrecorded {
-    /// Shadow leaves everything as it was, a full disk included, but says so; otherwise the call does not run.
+    /// In shadow mode even a full disk must not stop a call, so it only reports the error; otherwise the call is blocked.
     pub(crate) fn outcome(self) -> Result<Outcome> {
         match self.mode {
             Mode::Shadow => Ok(Outcome { trouble: format!("doorward: {:#}\n", self.error), ..Outcome::silent() }),
-            Mode::Auto | Mode::ConfirmAll | Mode::Off => Err(self.error.context("the decision cannot be recorded")),
+            Mode::Auto | Mode::ConfirmAll | Mode::Off => Err(self.error.context("the decision can't be recorded")),
         }
     }
 }
 
-/// The session's state comes first: whatever fails then leaves it riskier, not safer.
+/// The session's state is written first: if anything fails after that, the session counts as riskier, never as safer.
 fn record(
     situation: &Situation<'_>,
     decided: &Decided,
@@ -130,7 +130,7 @@ fn record(
     Ok(receipt)
 }
 
-/// What the files that a call may change hold now.
+/// Digests of the files the call may change, as they are now.
 fn before(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> file_digests::FileDigests {
     match evaluation.may_run(situation.mode, granted) {
         true => situation.session.digests(&file_digests::changed(&evaluation.facts, situation.project())),
@@ -138,7 +138,7 @@ fn before(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> 
     }
 }
 
-/// Who answers a question that the agent puts to nobody.
+/// Who answers a question that the agent does not ask the user.
 fn left_to(evaluation: &Evaluation, granted: bool, draft: &Draft, mode: Mode) -> Option<&'static str> {
     let is_question = evaluation.judgement.verdict <= Verdict::Confirm && !granted;
     match (draft, mode) {
@@ -148,7 +148,7 @@ fn left_to(evaluation: &Evaluation, granted: bool, draft: &Draft, mode: Mode) ->
     }
 }
 
-/// Records what the call has set off; a spike of blocks takes a rollout back.
+/// Records the alerts this call triggered; a spike of blocks rolls back.
 fn raise_alerts(situation: &Situation<'_>, ledger: &mut dyn Recorder) {
     let alerts = situation.session.take_alerts();
     let is_spike = alerts.iter().any(|alert| alert.name == AlertKind::Spike.word());
@@ -158,8 +158,8 @@ fn raise_alerts(situation: &Situation<'_>, ledger: &mut dyn Recorder) {
     }
 }
 
-/// A person may say yes while others are under way: what the call writes, none of them must run as it was before. A call that
-/// is refused at once is over.
+/// Notes an open call as in flight: it may be approved while others run, and they must not execute what it writes. A call
+/// that is refused at once never runs.
 fn note_question(situation: &Situation<'_>, decided: &Decided, draft: &Draft, asking: Asking) {
     let Decided { evaluation, granted, mode, .. } = decided;
     let is_open = *granted
@@ -188,8 +188,8 @@ fn asking(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> 
         return Asking::Classifier;
     }
     match (proposed.call.attended, agent.can_ask(proposed.asked)) {
-        (false, true) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
-        (false, _) => Asking::Nobody,
+        (false, true) if agent.refuses_unanswered() => Asking::Perhaps,
+        (false, _) => Asking::NoOne,
         (true, false) => Asking::Elsewhere,
         (true, true) => Asking::Here,
     }

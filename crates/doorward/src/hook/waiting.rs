@@ -25,7 +25,7 @@ pub(super) enum Asking {
     /// The user may be there, but the agent can't ask before a call.
     Elsewhere,
     /// The session is unattended.
-    Nobody,
+    NoOne,
 }
 
 /// The result of waiting.

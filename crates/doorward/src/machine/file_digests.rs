@@ -6,7 +6,7 @@ use std::path::Path;
 use doorward_engine::{Facts, Operation, Target};
 use doorward_ledger::StateKey;
 
-/// Paths, with a digest of each one's content.
+/// Paths, each with a digest of its content.
 pub(crate) type FileDigests = BTreeMap<String, String>;
 
 /// A call that changes more files than this is not watched.

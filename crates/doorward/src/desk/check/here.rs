@@ -287,7 +287,7 @@ impl CheckContext<'_> {
                     concurrent::with_others(&seen.evaluation, at, |footprint| session.would_conflict(footprint))
                 });
         let evaluation = match doubt {
-            Some(doubt) => doubt.about(seen.evaluation, policy),
+            Some(doubt) => doubt.apply(seen.evaluation, policy),
             None => seen.evaluation,
         };
         let mut seen = SessionForecast { evaluation, ..seen };

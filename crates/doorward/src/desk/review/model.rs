@@ -14,7 +14,7 @@ use crate::memory::grants::{Pending, QueueRow};
 pub(super) const SHOWN_MS: u64 = 300;
 
 /// The same for a call that moved under the cursor by itself.
-// Nobody chose this call, so a person first has to notice that the selection moved (decision 0030).
+// The user did not select this call, so a person first has to notice that the selection moved (decision 0030).
 pub(super) const CAME_MS: u64 = 1500;
 
 /// After this long without a key, the selection moves to a waiting call.

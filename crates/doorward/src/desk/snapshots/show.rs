@@ -16,7 +16,7 @@ const STRONG: Style = Style::new().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 
 /// Longer files are listed without a diff.
-// A line diff is quadratic at worst, and nobody reads one of a larger file on a screen.
+// A line diff is quadratic at worst, and no one reads one of a larger file on a screen.
 const SHOWN: u64 = 64 << 10;
 
 /// More changes are only counted.

@@ -132,7 +132,7 @@ impl Agent {
     }
 
     /// If no one can answer, the agent itself turns a question into a refusal, in all of its modes.
-    pub(crate) const fn refuses_what_nobody_answers(self) -> bool {
+    pub(crate) const fn refuses_unanswered(self) -> bool {
         match self {
             // It reports a session as unattended even if a program could ask its user.
             Agent::Claude => true,

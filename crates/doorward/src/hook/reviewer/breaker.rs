@@ -1,4 +1,4 @@
-//! Stops asking a reviewer that failed several times in a row, so that no one waits in vain.
+//! Stops asking a reviewer that failed several times in a row, so that calls don't wait for nothing.
 
 use std::time::Duration;
 

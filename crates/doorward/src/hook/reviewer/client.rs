@@ -19,7 +19,7 @@ use super::reply::{self, Reply};
 const LIMIT: u64 = 64 << 10;
 
 /// Pause between a failed connection and the second attempt.
-// A second attempt is made only if no connection came about: after a reply, asking again would give whoever
+// A second attempt is made only if no connection was made: after a reply, asking again would give whoever
 // wrote the action a second chance (decision 0019).
 const PAUSE: Duration = Duration::from_millis(50);
 

@@ -12,7 +12,7 @@ use super::repeat::CallShape;
 use crate::memory::grants::binding::{Binding, Subject};
 
 /// How long a call waits for an answer.
-// Someone who comes back the next morning should still find it, and nobody a week later.
+// Someone who comes back the next morning should still find it, and no one cares a week later.
 pub(crate) const WAITS_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Longer calls can't be shown in full, so they can't be approved here.

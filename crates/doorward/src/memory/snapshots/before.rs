@@ -1,4 +1,4 @@
-//! Before a call runs: what it would lose is copied, and if only that loss spoke against it, it is approved.
+//! Copies what a call would lose before it runs. If that loss was the only reason to ask, the call is approved.
 
 use anyhow::Result;
 use doorward_engine::{Effect, Mode, Operation, Policy, Reversibility, Scope, ToolCall, Verdict, snapshot};
@@ -51,7 +51,7 @@ impl KeptCopy {
     }
 
     /// No copy, but something to say about that.
-    pub(crate) fn only(note: UndoNote) -> KeptCopy {
+    pub(crate) fn with_note(note: UndoNote) -> KeptCopy {
         KeptCopy { snapshot: None, note }
     }
 
@@ -67,7 +67,7 @@ pub(crate) enum Loss {
     None,
     /// There is something to lose, and other reasons to ask.
     AskedAnyway,
-    /// Copied first, the call is approved: this is what it is then.
+    /// With a copy the call is approved; this is its evaluation then.
     Coverable(Box<Evaluation>),
 }
 
@@ -116,7 +116,7 @@ impl Keeper<'_> {
         Ok(())
     }
 
-    /// A person lets the call run: what it loses is copied if that is possible.
+    /// The user approved the call: what it loses is copied if possible.
     pub(crate) fn before_grant(&self, evaluation: &Evaluation) -> KeptCopy {
         let mut wanted = plan::lost(&evaluation.facts);
         wanted.extend(plan::edited(&evaluation.facts));
@@ -126,10 +126,10 @@ impl Keeper<'_> {
                 KeptCopy { snapshot, note: UndoNote::Says(format!("{note}; not everything it changes was copied")) }
             }
             (Ok(KeptCopy { note: UndoNote::Nothing, .. }), true) => {
-                KeptCopy::only(UndoNote::Says("it cannot be undone".to_owned()))
+                KeptCopy::with_note(UndoNote::Says("it cannot be undone".to_owned()))
             }
             (Ok(kept), _) => kept,
-            (Err(why), _) => KeptCopy::only(UndoNote::Says(format!("it cannot be undone: {why:#}"))),
+            (Err(why), _) => KeptCopy::with_note(UndoNote::Says(format!("it cannot be undone: {why:#}"))),
         }
     }
 
@@ -221,7 +221,7 @@ fn note_after(dirs: &Dirs, decision: &str) -> Result<()> {
     store.keep_after(&name, &undo::stamps_now(&manifest))
 }
 
-/// A session has ended: what nobody needs any more goes.
+/// Prunes snapshots after a session has ended.
 pub(crate) fn prune_after_call(dirs: &Dirs, limits: impl FnOnce() -> Limits) {
     let Ok(Some(store)) = Store::existing(dirs) else { return };
     // What stays is tried again after the next session.

@@ -5,7 +5,7 @@ use doorward_engine::{Opinion, Source};
 /// The way out after many denials.
 pub(super) const RESET: &str = "`doorward reset` resets the count";
 
-/// The breaker: so many earlier calls were denied that doorward pauses for the user.
+/// The breaker: after many denials doorward pauses for the user.
 pub(super) fn counts_denials(opinion: &Opinion) -> bool {
     opinion.source == Source::Limit && opinion.because.contains(" denied")
 }

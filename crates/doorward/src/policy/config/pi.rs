@@ -10,7 +10,7 @@ const REVIEWER: &[&str] =
     &["classifierReasoningLevel", "maxTranscriptLines", "maxUserTranscriptTokens", "maxToolTranscriptTokens", "log"];
 
 /// Keys that would let something through unjudged, or that mean nothing here.
-// Named in a note instead of silently ignored, so that nobody believes them to be in force.
+// Named in a note instead of silently ignored, or people would believe them to be in force.
 const NOT_TAKEN: &[(&str, &str)] = &[
     ("enabled", "the mode is set per agent in doorward's own configuration"),
     ("allowInsideWorkingDirectory", "changes inside the project are always judged"),

@@ -12,7 +12,7 @@ use super::DEFAULTS;
 pub(crate) const FAST_MS: u32 = 1_500;
 
 /// Maximum time for the reasoned stage, in milliseconds.
-// Only where nobody can be asked, or where the user chose it: there waiting beats a refusal.
+// Only used if no one can be asked, or if the user chose it: there, waiting beats a refusal.
 pub(crate) const REASONED_MS: u32 = 10_000;
 
 /// A language model to ask when layer 2 is unsure; off unless `model` or `models` is set. A repository can't set this.

@@ -12,7 +12,7 @@ use super::{Budget, HashFormat, Objects};
 /// Branches, two of which look like digits and one like a tag.
 pub(super) const BRANCHES: &[&str] = &["main", "feature/x", "topic", "dead", "abcdef", "v1", "ünï/日本", "config"];
 
-/// A repository, and the directory that everything about it lies in.
+/// A repository, and the directory that contains everything about it.
 #[derive(Debug)]
 pub(super) struct TestRepository {
     pub base: tempfile::TempDir,
