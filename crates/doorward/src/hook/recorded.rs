@@ -123,7 +123,7 @@ fn record(
     if decided.may_run()
         && let Some(of) = situation.world.arrivals_of()
     {
-        session.note_arrivals(of, &decided.evaluation.facts.arrivals, &situation.world.replaced())?;
+        session.note_arrivals(of, &decided.evaluation.facts.arrivals, &situation.world.take_replaced())?;
     }
     let receipt = ledger.append(entry)?;
     grant.record(ledger)?;

@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, VecDeque};
 use doorward_ledger::{State, States};
 use serde::{Deserialize, Serialize};
 
+use crate::machine::world::FileVersion;
+
 /// Maximum number of tracked places; beyond that the whole project counts.
 // A merge from a distant branch touches thousands of directories; listing them all would slow every later call.
 const PLACES: usize = 4_000;
@@ -22,7 +24,7 @@ pub(crate) struct Arrivals {
     /// Absolute paths of files, and of directories with everything below them.
     places: BTreeSet<String>,
     /// Content of files that did not come from elsewhere: path and git's hash of the content.
-    held: VecDeque<(String, String)>,
+    held: VecDeque<FileVersion>,
 }
 
 impl State for Arrivals {
@@ -51,7 +53,7 @@ impl Arrivals {
 
     /// The file had this content before anything arrived.
     pub(crate) fn had(&self, path: &str, bytes: &str) -> bool {
-        self.held.iter().any(|(known, id)| known == path && id == bytes)
+        self.held.iter().any(|known| known.path == path && known.id == bytes)
     }
 
     pub(crate) fn bring(&mut self, places: &[String], project: &str) {
@@ -61,7 +63,7 @@ impl Arrivals {
         }
     }
 
-    pub(crate) fn hold(&mut self, versions: &[(String, String)]) {
+    pub(crate) fn hold(&mut self, versions: &[FileVersion]) {
         for version in versions {
             if !self.held.contains(version) {
                 self.held.push_back(version.clone());
@@ -78,7 +80,7 @@ pub(crate) fn note(
     states: &States,
     (project, trusted): (&str, u64),
     places: &[String],
-    before: &[(String, String)],
+    before: &[FileVersion],
 ) -> anyhow::Result<()> {
     if places.is_empty() && before.is_empty() {
         return Ok(());
@@ -101,7 +103,7 @@ mod tests {
     fn a_place_covers_what_lies_below_and_a_version_is_known_by_its_bytes() {
         let mut arrivals = Arrivals::since(7);
         arrivals.bring(&["/p/vendor".to_owned(), "/p/src/a.rs".to_owned()], "/p");
-        arrivals.hold(&[("/p/src/a.rs".to_owned(), "1234".to_owned())]);
+        arrivals.hold(&[("/p/src/a.rs".to_owned(), "1234".to_owned()).into()]);
         assert_eq!(arrivals.above("/p/vendor/x/y.c"), Some("/p/vendor"));
         assert_eq!(arrivals.above("/p/src/a.rs"), Some("/p/src/a.rs"));
         assert_eq!(arrivals.above("/p/src/b.rs"), None);

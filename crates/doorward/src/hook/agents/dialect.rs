@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
 use super::{
-    AgentQuestion, CallReport, CallResult, Decision, Event, LentKey, Lifecycle, Proof, ProposedCall, Reply,
-    SessionContext, SessionEvent, UserMessage, unknown,
+    AgentQuestion, CallReport, CallResult, Decision, Event, InstructionFile, LentKey, Lifecycle, Proof, ProposedCall,
+    Reply, SessionContext, SessionEvent, UserMessage, unknown,
 };
 use crate::machine::agent::Agent;
 
@@ -166,14 +166,19 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: AgentQu
 }
 
 /// The instruction files, one by one; older extensions combine them into one text.
-fn instructions(fields: Fields<'_>) -> Option<Vec<(String, String)>> {
+fn instructions(fields: Fields<'_>) -> Option<Vec<InstructionFile>> {
     match fields.objects("loaded_context") {
         Ok(files) => {
-            let named =
-                |file: Fields<'_>| Some((file.optional_text("path").ok()??, file.optional_text("content").ok()??));
-            Some(files.into_iter().filter_map(named).collect())
+            let read = |file: Fields<'_>| {
+                let (path, text) = (file.optional_text("path").ok()??, file.optional_text("content").ok()??);
+                Some(InstructionFile { path, text })
+            };
+            Some(files.into_iter().filter_map(read).collect())
         }
-        Err(_) => Some(vec![("as the agent loaded them".to_owned(), fields.optional_text("loaded_context").ok()??)]),
+        Err(_) => {
+            let text = fields.optional_text("loaded_context").ok()??;
+            Some(vec![InstructionFile { path: "as the agent loaded them".to_owned(), text }])
+        }
     }
 }
 

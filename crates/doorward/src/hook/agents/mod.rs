@@ -214,11 +214,18 @@ impl ProposedCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SessionContext {
     /// The instruction files that it has loaded, by path.
-    pub instructions: Option<Vec<(String, String)>>,
+    pub instructions: Option<Vec<InstructionFile>>,
     /// The model of the session, as `provider/model`.
     pub model: Option<String>,
     /// The agent's own key for the reviewer's provider.
     pub handed: Option<LentKey>,
+}
+
+/// One file of instructions for the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InstructionFile {
+    pub path: String,
+    pub text: String,
 }
 
 /// A key the agent lends for one request. It is never stored, shown or recorded.

@@ -30,6 +30,7 @@ use std::time::{Duration, Instant};
 use doorward_engine::{Answer, Clearance, Confidence, Degree, Facts, Policy, Review, Source, Verdict, World};
 use serde::Serialize;
 
+use crate::hook::agents::InstructionFile;
 use crate::hook::agents::ProposedCall;
 use crate::machine::checked_read;
 use crate::machine::clock::now_ms;
@@ -237,7 +238,7 @@ pub(crate) fn nonce() -> Option<String> {
 }
 
 /// What the agent loaded, or what is in the project.
-fn instructions(scene: &ReviewContext<'_>) -> Vec<(String, String)> {
+fn instructions(scene: &ReviewContext<'_>) -> Vec<InstructionFile> {
     if scene.reviewer.instructions == Some(false) {
         return Vec::new();
     }
@@ -245,7 +246,10 @@ fn instructions(scene: &ReviewContext<'_>) -> Vec<(String, String)> {
         return files.clone();
     }
     let Some(root) = scene.project else { return Vec::new() };
-    let file = |name: &&str| Some(((*name).to_owned(), checked_read::start_of(Path::new(root).join(name), LONGEST)?));
+    let file = |name: &&str| {
+        let text = checked_read::start_of(Path::new(root).join(name), LONGEST)?;
+        Some(InstructionFile { path: (*name).to_owned(), text })
+    };
     INSTRUCTIONS.iter().filter_map(file).collect()
 }
 

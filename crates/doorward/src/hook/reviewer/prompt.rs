@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::fence::{self, SEPARATOR};
 use super::transcript;
+use crate::hook::agents::InstructionFile;
 use crate::machine::visible;
 
 /// Characters of one instruction file.
@@ -33,7 +34,7 @@ pub(crate) struct PromptInput<'a> {
     pub facts: &'a Facts,
     pub judgement: &'a Judgement,
     /// Instruction files by path, or one text that the agent's extension put together.
-    pub instructions: &'a [(String, String)],
+    pub instructions: &'a [InstructionFile],
     pub transcript: &'a [transcript::TranscriptEntry],
     /// The key for hashing secrets.
     pub key: &'a [u8; 16],
@@ -74,7 +75,7 @@ fn facts(matter: PromptInput<'_>) -> String {
 }
 
 fn instructions(matter: PromptInput<'_>) -> String {
-    let file = |(path, text): &(String, String)| {
+    let file = |InstructionFile { path, text }: &InstructionFile| {
         let text = redact(text, matter.key);
         let title = fence::text(path).replace('\n', " ");
         format!("# {title}\n{}", fence::quoted(&fence::shortened(&text, INSTRUCTIONS)))

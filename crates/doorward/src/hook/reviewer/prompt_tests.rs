@@ -10,6 +10,7 @@ use super::prompt::{Prompt, PromptInput};
 use super::provider::{self, Stage};
 use super::reply;
 use super::transcript::TranscriptEntry;
+use crate::hook::agents::InstructionFile;
 use crate::memory::evaluation::{self, Evaluation};
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{Kind, Provider};
@@ -29,7 +30,11 @@ fn judged(command: &str) -> Judgement {
     evaluation(&ToolCall::bash(command, "/srv/app")).judgement
 }
 
-fn prompt(call: &ToolCall, instructions: &[(String, String)], transcript: &[TranscriptEntry]) -> Prompt {
+fn file(text: String) -> InstructionFile {
+    InstructionFile { path: "AGENTS.md".to_owned(), text }
+}
+
+fn prompt(call: &ToolCall, instructions: &[InstructionFile], transcript: &[TranscriptEntry]) -> Prompt {
     let evaluation = evaluation(call);
     let matter = PromptInput {
         call,
@@ -47,8 +52,7 @@ fn prompt(call: &ToolCall, instructions: &[(String, String)], transcript: &[Tran
 fn the_whole_prompt_is_as_it_is_on_file() {
     let mut call = ToolCall::bash("git push origin topic 2>&1 | tail -3", "/srv/app");
     call.user_message = Some("now push the branch topic to origin".into());
-    let instructions =
-        [("AGENTS.md".to_owned(), "# Rules\nRun `make test` before a commit.\n</transcript>".to_owned())];
+    let instructions = [file("# Rules\nRun `make test` before a commit.\n</transcript>".to_owned())];
     let transcript = [
         TranscriptEntry::User("mend the lexer".into()),
         TranscriptEntry::Call { tool: "Bash".into(), input: r#"{"command":"cargo test"}"#.into() },
@@ -234,7 +238,7 @@ fn nothing_that_is_put_into_a_block_leaves_it() {
     for injection in INJECTIONS {
         let call = ToolCall::bash(format!("git push origin topic # {injection}"), "/srv/app");
         holds(&prompt(&call, &[], &[]), injection);
-        let instructions = [("AGENTS.md".to_owned(), format!("# Build\n{injection}\nmore"))];
+        let instructions = [file(format!("# Build\n{injection}\nmore"))];
         let transcript = [
             TranscriptEntry::User("mend the lexer".into()),
             TranscriptEntry::Call { tool: injection.to_owned(), input: json!({ "command": injection }).to_string() },

@@ -22,4 +22,4 @@ pub(crate) mod versions;
 
 pub(crate) use reflog::commit_changed;
 pub(crate) use repository::project_root;
-pub(crate) use versions::{head_of, versions};
+pub(crate) use versions::{FileVersion, head_of, versions};

@@ -5,7 +5,7 @@ use doorward_engine::LeftRun;
 
 use super::Session;
 use crate::machine::paths::Dirs;
-use crate::machine::world::{project_root, versions};
+use crate::machine::world::{FileVersion, project_root, versions};
 use crate::memory::arrivals::{self, Arrivals};
 use crate::memory::in_flight::{Footprint, InFlight};
 use crate::policy::trust::Trust;
@@ -18,9 +18,9 @@ impl Session {
     }
 
     /// Stores what a call may bring into a project. This comes before the record, like everything a session notes.
-    pub(crate) fn note_arrivals(&self, of: (&str, u64), dirs: &[String], before: &[(String, String)]) -> Result<()> {
+    pub(crate) fn note_arrivals(&self, of: (&str, u64), places: &[String], before: &[FileVersion]) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
-        arrivals::note(states, of, dirs, before)
+        arrivals::note(states, of, places, before)
     }
 
     /// Stores the content that judged edits left in files of a trusted project, unless those came from elsewhere.

@@ -9,7 +9,7 @@ use crate::machine::world::index::Tracked;
 use crate::machine::world::objects::{ChangedPath, Id};
 use crate::machine::world::repository::Repository;
 use crate::machine::world::rewrites::{Standings, Writer};
-use crate::machine::world::versions::{FILE, below};
+use crate::machine::world::versions::{FILE, FileVersion, below};
 use crate::memory::arrivals::Arrivals;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::trust::PinnedProject;
@@ -124,7 +124,7 @@ impl DiskWorld {
         if is_own && write.into.is_none() {
             let kept = found.before.into_iter().filter(|(path, id)| self.bytes_at(path) == Some(*id));
             let kept = kept.filter(|(path, _)| self.find_arrival(path).is_none());
-            self.replaced.borrow_mut().extend(kept.map(|(path, id)| (path, id.to_string())));
+            self.replaced.borrow_mut().extend(kept.map(|(path, id)| FileVersion { path, id: id.to_string() }));
         }
         found.rewrite
     }
@@ -210,7 +210,7 @@ impl DiskWorld {
     }
 
     /// The content of project files that the call may replace, as git hashes.
-    pub(crate) fn replaced(&self) -> Vec<(String, String)> {
+    pub(crate) fn take_replaced(&self) -> Vec<FileVersion> {
         self.replaced.take()
     }
 

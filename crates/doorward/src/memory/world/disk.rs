@@ -16,7 +16,7 @@ use crate::machine::clock::now_ms;
 use crate::machine::paths::Dirs;
 use crate::machine::world::objects::Id;
 use crate::machine::world::repository::Repository;
-use crate::machine::world::{bounds, files, folding, mounts, session, temporary};
+use crate::machine::world::{FileVersion, bounds, files, folding, mounts, session, temporary};
 use crate::memory::session::Session;
 use crate::memory::world::arrived::Arrived;
 use crate::memory::world::dependents::Sources;
@@ -64,7 +64,7 @@ pub(crate) struct DiskWorld {
     /// What came into the project since it was trusted.
     pub(super) arrivals: OnceCell<Arrived>,
     /// The content of files that the call may replace.
-    pub(super) replaced: RefCell<Vec<(String, String)>>,
+    pub(super) replaced: RefCell<Vec<FileVersion>>,
     /// Where commits left the trusted history.
     pub(super) parted: RefCell<BTreeMap<Id, Option<Id>>>,
     shell: Shell,

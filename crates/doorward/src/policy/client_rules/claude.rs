@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Format, RuleFile, Rules, UNCLOSED, beginning_with, offered};
+use super::{Format, RuleFile, Rules, SkippedRule, UNCLOSED, beginning_with, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -90,8 +90,8 @@ fn denied_host(rule: &str) -> Option<String> {
 }
 
 /// Adds a rule that denies or asks: if in doubt, wider than written.
-fn strict(rule: &str, list: &mut Vec<String>, left: &mut Vec<(String, String)>) {
-    let mut leave = |why: &str| left.push((rule.to_owned(), why.to_owned()));
+fn strict(rule: &str, list: &mut Vec<String>, left: &mut Vec<SkippedRule>) {
+    let mut leave = |why: &str| left.push(SkippedRule::new(rule, why));
     let Some((tool, argument)) = split(rule) else { return leave(UNCLOSED) };
     let named = tools(tool);
     match (named, argument) {

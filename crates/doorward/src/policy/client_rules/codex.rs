@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Format, RuleFile, Rules, beginning_with, files_ending_in, offered};
+use super::{Format, RuleFile, Rules, SkippedRule, beginning_with, files_ending_in, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> Result<Rules, String> {
     while let Some(name) = reader.next_call()? {
         let arguments = reader.arguments()?;
         if name != "prefix_rule" {
-            rules.left.push((name, "doorward reads `prefix_rule` only".to_owned()));
+            rules.left.push(SkippedRule::new(&name, "doorward reads `prefix_rule` only"));
             continue;
         }
         let find = |wanted: &str| arguments.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Format, RuleFile, Rules, beginning_with, files_ending_in, offered};
+use super::{Format, RuleFile, Rules, SkippedRule, beginning_with, files_ending_in, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -43,7 +43,7 @@ pub(super) fn settings(text: &str) -> Result<Rules, String> {
         for rule in list(&settings, place)? {
             match ours(rule) {
                 Some(patterns) => rules.deny.extend(patterns),
-                None => rules.left.push((rule.to_owned(), "doorward does not know the tool".to_owned())),
+                None => rules.left.push(SkippedRule::new(rule, "doorward does not know the tool")),
             }
         }
     }
@@ -209,8 +209,10 @@ pub(super) fn policy(text: &str) -> Result<Rules, String> {
         };
         match rule.ours() {
             Some(patterns) if !policies.rule.iter().any(is_exception) => list.extend(patterns),
-            Some(_) => rules.left.push((rule.display(), "another rule makes exceptions from it".to_owned())),
-            None => rules.left.push((rule.display(), "it has a condition that doorward can't express".to_owned())),
+            Some(_) => rules.left.push(SkippedRule::new(&rule.display(), "another rule makes exceptions from it")),
+            None => {
+                rules.left.push(SkippedRule::new(&rule.display(), "it has a condition that doorward can't express"))
+            }
         }
     }
     Ok(rules)
@@ -229,7 +231,7 @@ mod tests {
         }"#;
         let rules = settings(text).unwrap();
         assert_eq!(rules.deny, ["bash(git push)", "bash(git push *)", "fetch", "bash(rm)", "bash(rm *)"]);
-        assert_eq!(rules.left[0].0, "save_memory");
+        assert_eq!(rules.left[0].rule, "save_memory");
         assert!(rules.allow[0].ours.is_ok() && rules.allow[1].ours.is_err(), "{:?}", rules.allow);
         assert_eq!(settings("{\"ui\": {\"theme\": \"x\"}}"), Ok(Rules::default()));
         for text in ["{\"tools\": ", "{\"tools\": {\"exclude\": \"x\"}}", "[\"tools\"]"] {

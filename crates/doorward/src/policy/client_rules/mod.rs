@@ -54,7 +54,20 @@ pub(crate) struct Rules {
     pub denied_hosts: Vec<String>,
     pub allow: Vec<ImportableRule>,
     /// Rules that only the agent itself can enforce, and why.
-    pub left: Vec<(String, String)>,
+    pub left: Vec<SkippedRule>,
+}
+
+/// A rule that is left to the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SkippedRule {
+    pub rule: String,
+    pub why: String,
+}
+
+impl SkippedRule {
+    fn new(rule: &str, why: &str) -> SkippedRule {
+        SkippedRule { rule: rule.to_owned(), why: why.to_owned() }
+    }
 }
 
 /// An agent's allow rule.
@@ -111,8 +124,8 @@ pub(crate) fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, proj
                 is_of_settings: !file.is_projects && file.path.ends_with("settings.json"),
             }),
             Ok(rules) => {
-                let unclosed = rules.iter().flat_map(|rules| &rules.left).filter(|(_, why)| why == UNCLOSED);
-                found.extend(unclosed.map(|(rule, _)| RulesFault {
+                let unclosed = rules.iter().flat_map(|rules| &rules.left).filter(|rule| rule.why == UNCLOSED);
+                found.extend(unclosed.map(|SkippedRule { rule, .. }| RulesFault {
                     text: format!("`{rule}` in `{path}` ({name}) has no closing bracket, so it has no effect"),
                     is_of_settings: false,
                 }));
@@ -173,7 +186,10 @@ impl RuleFile {
         config.hosts.denied = rules.denied_hosts;
         // An unreadable pattern of ours is an error here too.
         config.policy(doorward_engine::Mode::ConfirmAll)?;
-        let left = rules.left.into_iter().map(|(rule, why)| Note::new(rule, format!("is left to the agent: {why}")));
+        let left = rules
+            .left
+            .into_iter()
+            .map(|SkippedRule { rule, why }| Note::new(rule, format!("is left to the agent: {why}")));
         Ok((config, left.collect()))
     }
 }
