@@ -11,6 +11,7 @@ const ANCESTORS: usize = 6;
 
 /// Whether the session is attended, as far as the agent says.
 pub(super) fn is_attended(agent: Agent) -> bool {
+    // It says nothing in its payload or environment, and a question hangs it without a terminal.
     if agent == Agent::Gemini {
         return is_at_terminal("gemini");
     }

@@ -34,6 +34,7 @@ pub(crate) fn decision(
     let DecisionContext { project, words } = placed;
     let Evaluation { facts, judgement, .. } = &decided.evaluation;
     let call = &proposed.call;
+    // A block without a rule comes from the matrix or a permission; its source stands in for the name.
     let violated = judgement.rule.as_deref().unwrap_or(judgement.settled_by.as_str());
     let body = DecisionBody {
         id: id.into(),

@@ -130,6 +130,7 @@ impl GrantCheck<'_> {
     /// Finds a grant and uses it up.
     pub(crate) fn redeem(&self, evaluation: &Evaluation, decision: &str) -> GrantResult {
         let state = self.dirs.state();
+        // Two lookups spare most calls the reading of a key and two directories.
         let any = state.join("grants").exists() || state.join("pending").exists();
         if !any || !self.is_shut(evaluation) {
             return GrantResult::Nothing(None);
@@ -151,6 +152,7 @@ impl GrantCheck<'_> {
             return GrantResult::Nothing(look.err().map(|error| format!("a grant can't be used: {error}")));
         };
         if !seen.is_current(store.now_ms) {
+            // Taken as well, so that exactly one process records that it expired.
             return match store.grants.take::<Grant>(&call) {
                 Ok(Some(old)) if old.grant == seen.grant => {
                     GrantResult::Expired(Box::new(self.body(GrantStep::Expired, &old, decision)))
@@ -163,6 +165,7 @@ impl GrantCheck<'_> {
             return GrantResult::Nothing(Some(format!("a person's yes to this call does not count: {why}")));
         }
         // INVARIANT: taking it is atomic, so from here on no other process can use it, even if this one dies.
+        // Checked again after taking: between the look and now another one may have been stored.
         match store.grants.take::<Grant>(&call) {
             Ok(Some(grant)) if grant == seen => {}
             Ok(_) | Err(_) => return GrantResult::Nothing(Some("the grant was used up by another call".to_owned())),
@@ -198,6 +201,7 @@ impl GrantCheck<'_> {
         let name = SessionGrant::name(&self.call.agent, (&self.call.session, &self.call.subagent), &facts.pattern);
         let seen = store.repeat(&name).filter(|repeat| repeat.is_current(store.now_ms))?;
         let is_same = Some(&seen.policy) == policy(self.subject(evaluation)).as_ref() && seen.shape.covers(&shape);
+        // The state file could be an old copy put back; the log knows how often it was used.
         let trail = store.trail(&seen.grant).ok()?;
         (is_same && trail.stored && !trail.ended && trail.used < USES).then_some(seen)
     }
@@ -232,6 +236,7 @@ impl GrantCheck<'_> {
         (decision, is_asked_there): (&str, bool),
         hint: Option<&str>,
     ) -> Option<String> {
+        // The trial call of `setup` must be denied, so it does not belong in the queue.
         if !self.is_shut(evaluation) || self.call.session.starts_with(TRIAL) {
             return None;
         }
@@ -315,6 +320,7 @@ fn fits(store: &GrantStore, grant: &Grant, evaluation: &Evaluation, bound: &Bind
     if needed(&evaluation.judgement) > grant.clears {
         return Err("the call is riskier now than when it was approved".to_owned());
     }
+    // A grant that only exists as a file was not made by `doorward approve`.
     let trail = store.trail(&grant.grant).map_err(|error| format!("the record can't be read: {error:#}"))?;
     match (trail.stored, trail.used, trail.ended) {
         (false, _, _) => Err("it is not on record".to_owned()),

@@ -73,9 +73,11 @@ impl Surroundings {
 pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let agent = arguments.next();
     let known = agent.as_ref().and_then(|name| name.to_str()).and_then(Agent::parse);
+    // First of all: reading standard input can already block.
     deadline::start(known.is_some_and(Agent::wants_words));
     evaluation::silence_panics();
     let patience = patience(arguments);
+    // A panic would exit with 101, which clients take for "no opinion" and run the call.
     let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent, known, patience)));
     let reply = match outcome {
         Ok(Ok(reply)) => reply,
@@ -119,6 +121,7 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
     let payload =
         crate::machine::json::parse(payload).map_err(|problem| anyhow!("can't read the payload: {problem}"))?;
     let event = surroundings.agent.translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
+    // A large write would otherwise be in memory twice while it is judged.
     drop(payload);
     let mut ledger = Ledger::open(&surroundings.dirs);
     let told = match event {
@@ -148,6 +151,7 @@ fn note_message(said: &UserMessage, surroundings: &Surroundings, ledger: &mut dy
     let Surroundings { agent, dirs, .. } = surroundings;
     let key = key::redaction(&dirs.state());
     let session = Session::open(dirs, &said.session);
+    // Whoever types a new prompt has answered or dismissed every open one.
     session.withdraw_call(None);
     let limits = user_message::limits(said, &key);
     let bound = if limits.is_empty() { Ok(()) } else { session.keep_boundaries(&limits) };
@@ -216,6 +220,7 @@ fn note_session(event: SessionEvent, surroundings: &Surroundings, ledger: &mut L
         notifier::note_session_end();
     }
     if step == Lifecycle::Began {
+        // Before the entry: a session on record whose state is missing would count as tampered with.
         Session::open(dirs, &event.session).begin()?;
     }
     let _receipt = ledger.append(entry::session(agent.name(), event)?)?;
@@ -243,7 +248,9 @@ fn note_session(event: SessionEvent, surroundings: &Surroundings, ledger: &mut L
             if let Ok(store) = GrantStore::open_at(dirs) {
                 store.close_session(&session);
             }
+            // At the end of a session no call waits for the disk.
             snapshots::prune_after_call(dirs, || load::load(dirs, None, agent.name()).config.snapshots.limits());
+            // A checkpoint per session bounds how much could be cut off the log unnoticed.
             ledger.sign(dirs)?;
             // If this fails, the next session or `doorward rollout status` finds the same.
             let _ = rollback::watch(dirs);

@@ -91,6 +91,8 @@ pub(super) fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result
         match answer {
             WaitResult::Yes => {
                 session.close_question(&request.id);
+                // A second pass, not the first decision again: minutes have passed, and the grant binds to the files as
+                // they are now.
                 outcome = decide(&mut request, ledger)?;
             }
             WaitResult::No => {
@@ -142,9 +144,11 @@ impl<'r> Situation<'r> {
         let call = &request.proposed.call;
         let project = project_root(&call.cwd);
         let mut loaded = load::load(dirs, project.as_deref(), agent.name());
+        // Before anything else uses it: what a file tightens must survive its removal.
         if let Err(problem) = approved_config::keep_tightened(dirs, &loaded) {
             loaded.distrust(problem);
         }
+        // After the acceptance check, so that a session can't freeze something unaccepted.
         session_policy::hold(dirs, &call.session, &mut loaded);
         let session = Rc::new(Session::open(dirs, &call.session));
         loaded.assign(agent.name(), (session.id(), session.began_ms()));
@@ -152,8 +156,10 @@ impl<'r> Situation<'r> {
         if mode == Mode::Off {
             return Ok(None);
         }
+        // Only now is the mode known, and only in shadow may the problem be ignored.
         let trouble = trouble(dirs, mode)?;
         let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
+        // Not from the payload: anything the agent can write there would be taken for the user's words.
         request.proposed.call.user_message = user_message::words(&session, &request.proposed, &dirs.state());
         let world = DiskWorld::new(dirs, &request.proposed.call.cwd, project.clone(), &loaded)
             .with_programs(loaded.own.programs)
@@ -236,6 +242,7 @@ impl<'r> Evaluated<'r> {
     /// Copies what the call would lose, but only if it then runs: nothing is copied for a question.
     fn make_undoable(self) -> Undoable<'r> {
         let Evaluated { situation, evaluation } = self;
+        // In the other modes nothing is approved, so there is nothing to make undoable.
         if situation.mode != Mode::Auto {
             return Undoable { situation, evaluation, kept: KeptCopy::nothing() };
         }
@@ -282,6 +289,7 @@ impl<'r> Undoable<'r> {
         let Undoable { situation, evaluation, kept } = self;
         let grant = situation.grants().redeem(&evaluation, &situation.request.id);
         if grant.is_cleared() {
+            // The user saw the call, not its losses; copying them costs little and can save the day.
             let kept = situation.keeper().before_grant(&evaluation);
             return Cleared { situation, evaluation, kept, grant, review: None };
         }
@@ -291,6 +299,7 @@ impl<'r> Undoable<'r> {
         }
         let (mut evaluation, review) =
             reviewer::consult(evaluation, &situation.review_context(), &situation.policy, &situation.world);
+        // The reviewer took seconds, in which another call of the session may have started.
         if evaluation.is_approved()
             && let Some(doubt) = situation.doubt(&evaluation)
         {

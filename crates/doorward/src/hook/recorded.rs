@@ -69,7 +69,9 @@ impl<'r> Recorded<'r> {
             review,
             evaluation,
         };
+        // Before recording: if the process dies in between, a call counts as in flight that is not, which only asks.
         note_question(&situation, &decided, &settled.draft, asking);
+        // Alerts are raised even if this fails: they were taken from the session's memory and would be lost.
         let recorded = record(&situation, &decided, &grant, ledger);
         raise_alerts(&situation, ledger);
         match recorded {
@@ -125,6 +127,7 @@ fn record(
     {
         session.note_arrivals(of, &decided.evaluation.facts.arrivals, &situation.world.take_replaced())?;
     }
+    // The grant's use goes on record after the decision it belongs to.
     let receipt = ledger.append(entry)?;
     grant.record(ledger)?;
     Ok(receipt)
@@ -178,6 +181,7 @@ fn asking(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> 
     let (agent, loaded) = (situation.request.surroundings.agent, &situation.loaded);
     let proposed = &situation.request.proposed;
     let is_chosen = loaded.config.questions(agent.name()) == Some(Questions::Classifier);
+    // Handing a question to the client's classifier loosens, so every condition of decision 0029 must hold.
     let is_left = is_chosen
         && proposed.asked == AgentQuestion::Classified
         && loaded.problems.is_empty()
@@ -188,6 +192,7 @@ fn asking(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> 
         return Asking::Classifier;
     }
     match (proposed.call.attended, agent.can_ask(proposed.asked)) {
+        // Asking costs nothing there: without a user the client itself says no.
         (false, true) if agent.refuses_unanswered() => Asking::Perhaps,
         (false, _) => Asking::NoOne,
         (true, false) => Asking::Elsewhere,

@@ -40,9 +40,11 @@ fn drafted(evaluation: &Evaluation, terms: Terms<'_>, say: impl Fn(&str) -> Stri
     let Some(verdict) = evaluation.counts_as(terms.mode) else { return Draft::Silent };
     match (verdict, terms.asking) {
         (Verdict::AutoApprove, _) => Draft::Allow(say("doorward approves:")),
+        // The client's prompt takes one key. What needs the target typed must not be offered there.
         (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !is_for_one_key(&evaluation.judgement) => {
             Draft::Deny(say("doorward needs more than a key because"))
         }
+        // Silence hands the call to the client, whose classifier decides; any word of ours would decide it.
         (Verdict::Confirm, Asking::Classifier) if terms.mode == Mode::Auto => Draft::Silent,
         (Verdict::Confirm, Asking::Here | Asking::Perhaps) => Draft::Ask(say("doorward asks because")),
         (Verdict::Confirm, Asking::Classifier | Asking::Elsewhere | Asking::NoOne) => Draft::Deny(say(waiting::NEEDED)),

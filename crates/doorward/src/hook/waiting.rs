@@ -52,6 +52,7 @@ pub(super) fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: 
         None => 0,
     };
     let wanted = Duration::from_secs(u64::from(wanted));
+    // Unknown patience means zero: a client that gives up first runs the call (decision 0013).
     patience.map_or(Duration::ZERO, |patience| wanted.min(deadline::room_in(patience)))
 }
 

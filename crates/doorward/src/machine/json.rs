@@ -83,6 +83,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             let value = entries.next_value_seed(Strict { left: spend(self.left)? })?;
+            // Parsers differ in which of two equal keys they take. The agent could take the other one and run what
+            // was not judged.
             if map.contains_key(&key) {
                 return Err(A::Error::custom(format!("the key `{key}` appears twice in one object")));
             }

@@ -29,6 +29,7 @@ fn stored_key(path: &Path) -> Option<[u8; 16]> {
 fn make(path: &Path) -> Option<[u8; 16]> {
     DirBuilder::new().recursive(true).mode(0o700).create(path.parent()?).ok()?;
     let key = random()?;
+    // If another process was faster, its key stays and this one is used once.
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).ok()?;
     file.write_all(&key).ok()?;
     Some(key)

@@ -37,6 +37,7 @@ pub(crate) fn is_there(dirs: &Dirs) -> bool {
     // Without the file it was never opened.
     path(dirs).exists()
         && open(dirs).is_some_and(|file| {
+            // Trying for the exclusive lock tells that someone holds the shared one. It is released with `file`.
             matches!(flock(&file, FlockOperation::NonBlockingLockExclusive), Err(rustix::io::Errno::WOULDBLOCK))
         })
 }

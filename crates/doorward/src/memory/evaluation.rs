@@ -61,6 +61,7 @@ impl Evaluation {
     pub(crate) fn counts_as(&self, mode: Mode) -> Option<Verdict> {
         match mode {
             Mode::Off | Mode::Shadow => None,
+            // A block stays a block: `confirm-all` adds questions and removes nothing.
             Mode::ConfirmAll => Some(self.judgement.verdict.max(Verdict::Confirm)),
             Mode::Auto => Some(self.judgement.verdict),
         }
@@ -91,6 +92,7 @@ impl Evaluation {
     /// Judges again with a doubt that only the edge knows about.
     pub(crate) fn with_doubt(self, doubt: &str, policy: &Policy) -> Evaluation {
         let mut facts = self.facts.clone();
+        // Opaque coverage can't be cleared by any rule, so the doubt survives every allow pattern.
         facts.coverage.lower(Degree::Opaque, doubt);
         self.with_facts(facts, policy)
     }
@@ -169,6 +171,7 @@ pub(crate) fn demanded(evaluation: &Evaluation, policy: &Policy) -> Option<&'sta
     if policy.mode != Mode::Auto || judgement.verdict == Verdict::AutoApprove {
         return None;
     }
+    // A question about a new host is about trust in that host, not about the command.
     if !contacts(facts).is_empty() {
         return Some("contact");
     }

@@ -80,6 +80,7 @@ impl Accepted {
     pub(crate) fn covered(&self, source: &str, said: Config) -> Config {
         match self.files.get(source) {
             Some(accepted) => said.no_laxer_than(accepted),
+            // A file that was never accepted could have been written by an agent; it may still tighten.
             None => said.no_laxer_than(&Config::default()),
         }
     }
@@ -97,6 +98,7 @@ impl Accepted {
 
     /// These program files were accepted; having none needs no acceptance.
     pub(crate) fn covers_programs(&self, packed: &[u8]) -> bool {
+        // By hash of the whole: a single changed line in a program file can turn a write into a read.
         packed.is_empty() || self.programs.as_deref() == Some(hash(packed).as_str())
     }
 
@@ -140,6 +142,7 @@ pub(crate) fn keep_tightened(dirs: &Dirs, loaded: &Loaded) -> Result<(), String>
     let kept = |(source, covered): (&str, &AcceptedPart)| (source.to_owned(), covered.config.clone());
     let tightened: BTreeMap<String, Config> =
         loaded.covered().filter(|(_, covered)| covered.is_new).map(kept).collect();
+    // What was read in a broken state must not become the accepted one.
     if tightened.is_empty() || !loaded.problems.is_empty() {
         return Ok(());
     }
@@ -174,6 +177,7 @@ pub(crate) fn accept_mode(dirs: &Dirs, agent: &str, choice: &Agent, directories:
     let change = |accepted: &mut Accepted| {
         let file = accepted.files.entry(USER.to_owned()).or_default();
         // Changing the mode does not decide who answers questions.
+        // `setup --mode` without the option for questions means "as before".
         let asked = file.agents.get(agent).and_then(|known| known.questions);
         let choice = Agent { questions: choice.questions.or(asked), ..choice.clone() };
         file.agents.insert(agent.to_owned(), choice);

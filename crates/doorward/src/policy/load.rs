@@ -117,6 +117,7 @@ impl Loaded {
     /// The mode of an agent; if anything is unreadable, no agent is trusted.
     pub(crate) fn mode(&self, agent: &str) -> Mode {
         if !self.problems.is_empty() {
+            // The file that can't be read may be the one that says to be strict.
             return Mode::ConfirmAll;
         }
         match (self.assigned.mode, self.config.is_staged(agent)) {
@@ -194,6 +195,7 @@ impl Loaded {
         if is_unset {
             return None;
         }
+        // Two settings with one version would make replay compare decisions of different policies.
         let name = doorward_ledger::Hash::of(format!("{set:?}").as_bytes()).to_string();
         name.get(..8).map(str::to_owned)
     }
@@ -213,6 +215,7 @@ impl Loaded {
 
     /// The user's own files as they are written.
     pub(crate) fn own_files(&self) -> impl Iterator<Item = (&str, Config)> {
+        // Managed settings need no acceptance: an agent can't write to `/etc`.
         let is_own = |source: &&Source| source.is_there && matches!(source.name, USER | PI_GLOBAL | THRESHOLDS);
         self.sources.iter().filter(is_own).map(|source| (source.name, source.config()))
     }
@@ -294,6 +297,7 @@ pub(crate) fn load(dirs: &Dirs, project: Option<&str>, agent: &str) -> Loaded {
 pub(crate) fn load_with(dirs: &Dirs, project: Option<&str>, agent: &str, overrides: &Overrides) -> Loaded {
     let mut reader = SourceReader::default();
     reader.accepted(dirs);
+    // `HOME` can point into the repository, whose files anyone can write (decision 0007).
     let own = if dirs.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
     let user = reader.toml(USER, dirs.config_file(), own);
     let user = reader.cover(user);
@@ -308,9 +312,11 @@ pub(crate) fn load_with(dirs: &Dirs, project: Option<&str>, agent: &str, overrid
         files = files.joined_with(reader.cover(global));
     }
     let trust = reader.trust(dirs, own);
+    // Last among the files that may loosen, so that the administrator overrules the user.
     if !crate::machine::paths::is_stage() {
         files = files.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
     }
+    // From here on come files that the agent, the repository or the environment may have written.
     let mut tightening = Config::default();
     if let Some(project) = project.map(Path::new) {
         tightening = reader.toml("project", project.join(PROJECT), Rights::TightenOnly);
@@ -459,6 +465,7 @@ impl SourceReader {
         };
         let (said, noticed) = parsed.unwrap_or_else(|problem| {
             self.problems.push(problem);
+            // Ignoring the file would drop its denials.
             (Config { strict: true, ..Config::default() }, Vec::new())
         });
         let source = Source { name, place, rights, is_there, said, noticed };

@@ -21,6 +21,7 @@ impl State for FrozenPolicy {
 
 /// Removes what the files loosened since the session started. Unreadable state trusts no one.
 pub(crate) fn hold(dirs: &Dirs, session: &str, loaded: &mut Loaded) {
+    // Without a session there is no start to compare with.
     if session.is_empty() {
         return;
     }

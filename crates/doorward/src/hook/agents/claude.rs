@@ -31,6 +31,7 @@ pub(crate) fn translate(payload: &Value, attended: bool) -> Result<Event, String
     if let Event::Proposed(proposed) = &mut event
         && let Some(mode) = Fields::of(payload)?.may("permission_mode")?.filter(|mode| !ASKING.contains(mode))
     {
+        // A mode this version doesn't know may answer questions by itself, so nothing is asked there.
         proposed.asked = if mode == AUTO { AgentQuestion::Classified } else { AgentQuestion::Unheard };
     }
     Ok(event)
@@ -38,6 +39,7 @@ pub(crate) fn translate(payload: &Value, attended: bool) -> Result<Event, String
 
 /// Prompts also come from background tasks and the agent's own schedules, so the event proves nothing.
 fn proof(_payload: Fields<'_>, attended: bool) -> Result<Option<Proof>, String> {
+    // `UserPromptSubmit` also fires for task notifications. Only the transcript says `origin.kind: human`.
     Ok(attended.then_some(Proof::Transcript))
 }
 
@@ -46,6 +48,7 @@ pub(crate) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
     let fields = Fields::of(input)?;
     Ok(match name {
         "Bash" => {
+            // An unknown field could change what runs. Refusing it costs a release; ignoring it could cost more.
             let fields = fields.only("command description timeout run_in_background dangerouslyDisableSandbox")?;
             Tool::Bash {
                 command: fields.need("command")?,
@@ -58,6 +61,7 @@ pub(crate) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
             let fields = fields.only("command description timeout timeout_ms persistent")?;
             Tool::Bash { command: fields.need("command")?, background: true, unsandboxed: false }
         }
+        // Not Bash: the quoting differs, and reading one as the other would misjudge both.
         "PowerShell" => Tool::PowerShell { command: fields.need("command")? },
         "Write" => {
             let fields = fields.only("file_path content")?;

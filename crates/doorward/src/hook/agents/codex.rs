@@ -16,6 +16,7 @@ const SUBAGENTS: &str = "multi_agent_v1";
 
 /// Reads one payload. Codex does not say whether the session is attended.
 pub(super) fn translate(payload: &Value) -> Result<Event, String> {
+    // Codex never asks before a call, so whether someone sits there does not change the answer.
     dialect::translate(payload, true, SPEAKER)
 }
 
@@ -48,6 +49,7 @@ pub(super) fn reply(asked: AgentQuestion, decision: &Decision) -> Reply {
 
 /// A refusal without a reason does not count.
 fn denial_text(reason: &str) -> &str {
+    // Codex treats a denial with an empty reason as a failed hook and runs the call.
     if reason.trim().is_empty() { "doorward blocks the call" } else { reason }
 }
 
@@ -60,6 +62,7 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
     let fields = Fields::of(input)?;
     Ok(match name.strip_prefix(SUBAGENTS).unwrap_or(name) {
         // Permission requests come with a justification.
+        // Codex hides `tty` and `sandbox_permissions` from hooks, so nothing is claimed about either.
         "Bash" => Tool::Bash {
             command: fields.only("command description")?.need("command")?,
             background: false,

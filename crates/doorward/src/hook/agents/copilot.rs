@@ -30,6 +30,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     if let Some(field) = unknown::call_field(&fields.whole(), unknown::DEPTH) {
         return Err(format!("the payload carries a call (`{field}`) that is not in Copilot CLI's format"));
     }
+    // Copilot CLI sends no event name; these fields are what tells its events apart.
     let step = match (fields.has("source"), fields.has("reason") && !fields.has("stopReason")) {
         (true, _) => Lifecycle::Began,
         (false, true) => Lifecycle::Ended,
@@ -76,6 +77,7 @@ fn proposed(fields: Fields<'_>, name: &str, input: &Value, session: String) -> R
     call.agent = Agent::Copilot.name().to_owned();
     call.session = session.into();
     // It does not say; if no one can answer, it refuses on its own.
+    // Claiming otherwise would turn its own prompt into a refusal.
     call.attended = true;
     Ok(fingerprint::proposed(ProposedCall::bare(call), name, input))
 }
@@ -120,6 +122,7 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
 fn search(fields: Fields<'_>) -> Result<Tool, String> {
     let known = "pattern path paths glob type output_mode head_limit multiline -A -B -C -n -i";
     let fields = fields.only(known)?;
+    // A search tool has one path here; judging the first would ignore the rest.
     if fields.has("paths") {
         return Err("it names several places".into());
     }

@@ -19,6 +19,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
         |step| Ok(Event::Session(SessionEvent { session: session.clone().into(), cwd: directory.clone(), step }));
     match fields.may("hook_event_name")?.ok_or("the payload names no event")? {
         "preToolUse" => before(fields),
+        // Cursor documents `ask` as an answer to this event, unlike to `preToolUse`.
         "beforeShellExecution" => {
             let command = fields.need("command")?;
             proposed(fields, Tool::Bash { command, background: false, unsandboxed: false }, AgentQuestion::Permission)

@@ -22,6 +22,7 @@ pub(super) fn translate(payload: &Value, attended: bool) -> Result<Event, String
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let event = fields.may("hook_event_name")?.ok_or("the payload names no event")?;
     match event {
+        // Gemini CLI names no call, so the end is matched by what was called.
         "BeforeTool" => {
             let told = dialect::translate_other(fields, "PreToolUse", attended, SPEAKER)?;
             let Event::Proposed(proposed) = told else { return Ok(told) };
@@ -110,6 +111,7 @@ pub(crate) fn within(command: String, directory: Option<&str>, cwd: Option<&str>
     match directory {
         None | Some("" | "." | "./") => command,
         Some(directory) if Some(plain(directory)) == cwd.map(plain) => command,
+        // Judging `dir_path` apart from the command would miss what relative paths in it mean.
         Some(directory) => format!("cd -- '{}' || exit\n{command}", directory.replace('\'', "'\\''")),
     }
 }
@@ -127,6 +129,7 @@ fn search(fields: Fields<'_>) -> Result<Tool, String> {
                  respect_gemini_ignore names_only max_matches_per_file total_max_matches fixed_strings context before after no_ignore";
     let fields = fields.only(known)?;
     let named = ["include", "include_pattern", "glob"].into_iter().filter(|name| fields.has(name));
+    // Which one wins differs between versions.
     if named.count() > 1 {
         return Err("it picks files in more than one way".into());
     }
@@ -166,6 +169,7 @@ fn other(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String>
     }
     match (name.strip_prefix("mcp__"), name.strip_prefix("mcp_")) {
         (Some(rest), _) => dialect::mcp(rest, input, payload),
+        // `mcp_<server>_<tool>` is ambiguous if the server has an underscore; `mcp_context` above settles that.
         (None, Some(rest)) => dialect::mcp(&rest.replacen('_', "__", 1), input, payload),
         (None, None) => Ok(Tool::Other { name: name.to_owned(), input: input.clone() }),
     }

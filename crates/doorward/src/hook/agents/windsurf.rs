@@ -14,6 +14,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let action = fields.may("agent_action_name")?.ok_or("the payload names no action")?;
     let session = fields.optional_text("trajectory_id")?.unwrap_or_default();
+    // Windsurf names actions `pre_run_command`, `post_run_command` and so on.
     let (when, what) = action.split_once('_').unwrap_or_default();
     let is_call = matches!(what, "run_command" | "write_code" | "read_code" | "mcp_tool_use");
     match (when, is_call) {

@@ -71,6 +71,7 @@ pub(crate) fn changed_since(root: &str, then: SystemTime) -> Vec<String> {
 }
 
 /// When anything about the file last changed; this time can't be set by hand.
+// The modification time can be set to anything with `touch -d`; the change time can't.
 pub(crate) fn changed(metadata: &Metadata) -> SystemTime {
     let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
     let nanoseconds = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
@@ -175,6 +176,7 @@ pub(crate) fn tally(path: &str, tracking: &dyn Fn(&str) -> Tracking) -> Tally {
     let mut waiting = vec![path.to_owned()];
     while let Some(path) = waiting.pop() {
         seen += 1;
+        // Stopping early says "more", never a smaller number.
         if seen > bounds::WALK || unrestorable > bounds::LOST {
             return Tally::More { files, bytes };
         }

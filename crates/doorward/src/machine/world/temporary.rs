@@ -46,6 +46,7 @@ pub(crate) fn is_own_below(path: &str, shared: &[String]) -> bool {
 fn from_environment() -> Option<String> {
     let path = std::env::var("TMPDIR").ok()?;
     let trimmed = path.trim_end_matches('/');
+    // A repository may set `TMPDIR` for the agent. With `..` in it, the project itself could pass as scratch space.
     let is_plain = trimmed.starts_with('/') && trimmed.split('/').skip(1).all(|part| !matches!(part, "" | "." | ".."));
     is_plain.then(|| trimmed.to_owned())
 }
@@ -58,6 +59,7 @@ fn is_private(path: &str) -> bool {
 
 /// A directory that contains, or is, something that is not scratch space.
 fn is_precious(path: &str, home: &str) -> bool {
+    // `TMPDIR=/home/me` would make everything in the home deletable.
     let is_above_home = std::path::Path::new(home).starts_with(path);
     let is_in_temporary =
         ["/tmp/", "/var/tmp/", "/var/folders/", "/private/", "/run/user/"].iter().any(|base| path.starts_with(base));

@@ -65,8 +65,10 @@ fn changed_path(path: &str, effect: &Effect) -> ChangedPath {
     let by_git = effect.marks.has(Mark::DiscardsWork);
     ChangedPath {
         path: PathBuf::from(path),
+        // `git clean` takes only what git doesn't know; `reset` and `checkout` also discard what is staged.
         whole: by_git && effect.by != "git clean",
         writes: effect.operation == Operation::Write,
+        // `rm` and git remove a link itself. Any other program may write through it, where no copy was made.
         follows: effect.by != "rm" && !by_git,
         by_git,
     }
@@ -95,9 +97,11 @@ impl Plan {
 
     fn add(&mut self, wanted: &ChangedPath, ground: CopyContext<'_>, doors: &mut Doors) -> Result<(), String> {
         let shown = wanted.path.display();
+        // A copy of the path as written would miss what the pattern matches.
         if wanted.by_git && is_pattern(&wanted.path) {
             return Err(format!("`{shown}` may be a git path pattern"));
         }
+        // A copy of the store would contain itself.
         if ground.store.starts_with(&wanted.path) || wanted.path.starts_with(ground.store) {
             return Err(format!("`{shown}` contains the snapshots themselves"));
         }
@@ -160,6 +164,7 @@ impl Plan {
         let is_repository = names.iter().any(|name| name == ".git");
         // A repository that is deleted itself can't restore its files.
         let whole = below.whole || (is_repository && !below.wanted.by_git);
+        // Git's own commands leave `.git` in place.
         let is_kept = |name: &std::ffi::OsString| below.wanted.by_git && is_top && name == ".git";
         let inner = names.into_iter().filter(|name| !is_kept(name)).map(|name| (path.join(name), whole)).collect();
         self.items.push(Item { path, stat });
@@ -201,10 +206,12 @@ impl Plan {
         if below.wanted.follows && kind(&stat) == FileType::Symlink && path != below.wanted.path {
             return Err(format!("`{shown}` is a link, and its target may change too"));
         }
+        // The copy would restore one name; the others would keep the changed content.
         if below.wanted.writes && kind(&stat) == FileType::RegularFile && stat.st_nlink > 1 {
             return Err(format!("`{shown}` has other hard links, and a change shows up under all of them"));
         }
         let user = rustix::process::geteuid();
+        // Restoring could not give the file back to its owner.
         if stat.st_uid != user.as_raw() && !user.is_root() {
             return Err(format!("`{shown}` belongs to another user"));
         }
@@ -241,6 +248,7 @@ fn is(path: &Path, ground: CopyContext<'_>, what: Tracking) -> bool {
 /// Git reads these as patterns and pathspec magic.
 fn is_pattern(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
+    // `:` after a slash starts pathspec magic such as `:(glob)` or `:!`.
     bytes.iter().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\')) || bytes.windows(2).any(|pair| pair == b"/:")
 }
 
@@ -264,6 +272,7 @@ fn names(path: &Path, most: usize, doors: &mut Doors) -> std::io::Result<Vec<std
 /// The path still looks as it did when the plan was made.
 pub(super) fn is_same(then: &Stat, now: Result<Stat, std::io::Error>) -> bool {
     let Ok(now) = now else { return false };
+    // Size and times alone miss a rename over the file; inode and change time catch it.
     let seen = |stat: &Stat| {
         (
             (stat.st_dev, stat.st_ino, stat.st_mode, stat.st_size),

@@ -59,6 +59,7 @@ struct OldestState {
 
 fn merged(manifests: &[(Manifest, Option<StampsAfter>)]) -> BTreeMap<PathBuf, OldestState> {
     let mut sorted: Vec<&(Manifest, Option<StampsAfter>)> = manifests.iter().collect();
+    // The oldest snapshot has the state before all of the calls; the newest says how they left it.
     sorted.sort_by_key(|(manifest, _)| manifest.taken_ms);
     let mut all: BTreeMap<PathBuf, OldestState> = BTreeMap::new();
     for (manifest, after) in sorted {
@@ -92,6 +93,7 @@ fn step(known: OldestState, doors: &mut Doors) -> RestoreStep {
 fn fate_of(entry: &Entry, stat: &Stat, is_as_left: bool, doors: &mut Doors) -> Fate {
     let changes = if is_as_left { Fate::Changes } else { Fate::Newer };
     match (&entry.what, kind(stat)) {
+        // A file that the call created and someone has edited since is theirs now.
         (Former::Absent, _) => {
             if is_as_left {
                 Fate::Goes
@@ -205,6 +207,7 @@ impl Restorer<'_> {
         self.make_parents(path)?;
         let half = half_name();
         let (parent, name) = self.doors.parent(path)?;
+        // Exclusive and without following links: the directory may be shared with others.
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let parent = parent.try_clone()?;
         let mut file = File::from(fs::openat(&parent, &half, flags, Mode::RUSR | Mode::WUSR)?);
@@ -223,6 +226,7 @@ impl Restorer<'_> {
         let half = half_name();
         let (parent, name) = self.doors.parent(path)?;
         fs::symlinkat(to, parent, &half)?;
+        // Before the rename, so that the path never exists with the wrong owner.
         let owner = (fs::Uid::from_raw(about.uid), fs::Gid::from_raw(about.gid));
         // Only root may change the owner of a link.
         let _ = fs::chownat(parent, &half, Some(owner.0), Some(owner.1), AtFlags::SYMLINK_NOFOLLOW);
@@ -239,6 +243,7 @@ impl Restorer<'_> {
         let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let flags = if kind(&stat) == FileType::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         match fs::unlinkat(parent, name, flags) {
+            // Something was put there since the call; deleting it would lose what no snapshot has.
             Err(rustix::io::Errno::NOTEMPTY | rustix::io::Errno::EXIST) => {
                 self.short.push(format!("`{}` is not empty and stays", path.display()));
                 Ok(())
@@ -278,7 +283,9 @@ impl Restorer<'_> {
                 self.short.push(format!("`{}` lost the attribute `{name}`", path.display()));
             }
         }
+        // After the owner, because `chown` clears the set-user-id bits.
         fs::fchmod(file, Mode::from_raw_mode(about.mode))?;
+        // Last, because everything before changes the times.
         Ok(fs::futimens(file, &times(about))?)
     }
 }

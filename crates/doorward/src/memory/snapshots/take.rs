@@ -50,11 +50,13 @@ pub(super) fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: L
 }
 
 fn take_into(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
+    // Before the first byte: a disk filled by us would stop the user's own work.
     store.has_room(plan.bytes, limits.store_bytes)?;
     wait_for_the_clock(plan);
     let mut copier = Copier::new(store);
     let began = Instant::now();
     for item in &plan.items {
+        // Checked per file, so one huge file may overrun; the hook's deadline then blocks the call.
         if began.elapsed() > PATIENCE {
             bail!("copying takes longer than {} seconds", PATIENCE.as_secs());
         }
@@ -65,10 +67,12 @@ fn take_into(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits)
     }
     copier.settle()?;
     copier.name_pack(&manifest.id)?;
+    // Open directories would still show the old tree after someone moved it away.
     copier.doors.forget();
     if let Some(item) = plan.items.iter().find(|item| !is_same(&item.stat, copier.doors.look(&item.path))) {
         bail!("`{}` changed while it was being copied", item.path.display());
     }
+    // Counted before the manifest exists: after a crash the store seems fuller, never emptier.
     store.add_weight(copier.added)?;
     step()?;
     store.keep(&manifest)?;
@@ -153,6 +157,7 @@ impl Copier<'_> {
         if !is_same(&item.stat, Ok(stat)) {
             bail!("`{}` changed before it was copied", item.path.display());
         }
+        // A sparse file in a pack would be written out with all its zeros.
         let (hash, at) = if stat.st_size <= SMALL && !copy::is_sparse(&stat) {
             let (hash, at) = self.small(&mut file, &stat).with_context(shown)?;
             (hash, Some(at))
@@ -166,6 +171,7 @@ impl Copier<'_> {
     fn small(&mut self, file: &mut File, stat: &Stat) -> Result<(Hash, u64)> {
         let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size)?);
         file.take(SMALL.unsigned_abs() + 1).read_to_end(&mut bytes)?;
+        // A file that grows while it is read would be stored as a mix of two states.
         if bytes.len() as u64 != u64::try_from(stat.st_size)? {
             bail!("its length changed while it was being copied");
         }
@@ -230,6 +236,7 @@ impl Copier<'_> {
             || self.store.object(hash).symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == size)
     }
 
+    // Under a temporary name in another directory; pruning removes what a crash leaves there.
     fn half(&mut self) -> Result<(File, PathBuf)> {
         step()?;
         self.number += 1;
@@ -241,6 +248,7 @@ impl Copier<'_> {
     /// Makes the written data durable and gives it its name.
     fn settle(&mut self) -> Result<()> {
         self.has_large |= !self.written.is_empty();
+        // All syncs first, then the names: a name must never point at bytes that a crash could lose.
         for (file, _, _) in &self.written {
             step()?;
             file.sync_all()?;
