@@ -66,11 +66,13 @@ fn speak() {
 
 /// How long the user may take to answer if the agent waits for `patience`: the rest is for everything else.
 pub(super) fn room_in(patience: Duration) -> Duration {
+    // After a yes the whole call is judged again, which may take as long as the first time.
     patience.saturating_sub(Duration::from_secs(u64::from(SECONDS + MARGIN))).saturating_sub(elapsed())
 }
 
 /// How long a reviewer may take: what is left of our own time, or more if the agent is known to wait longer.
 pub(super) fn room_for_review(patience: Option<Duration>) -> Duration {
+    // The margin is for recording the answer, which still has to happen after the review.
     let own = Duration::from_secs(u64::from(SECONDS.saturating_sub(MARGIN))).saturating_sub(elapsed());
     own.max(patience.map_or(Duration::ZERO, room_in))
 }
@@ -89,6 +91,7 @@ fn end_in(seconds: u32) {
     // Just before the alarm, which ends the process without a message.
     let last_word = elapsed() + time.saturating_sub((time / 10).min(Duration::from_secs(1)));
     LAST_WORD_MS.store(u64::try_from(last_word.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    // The alarm needs no thread and fires even if every thread of ours is stuck.
     nix::unistd::alarm::set(seconds);
     end_for_good(seconds.saturating_add(1));
 }

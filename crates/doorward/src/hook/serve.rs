@@ -89,6 +89,7 @@ fn listen(path: &Path) -> Result<UnixListener> {
     }
     match path.symlink_metadata() {
         Ok(found) if !found.file_type().is_socket() => bail!("`{}` exists and is not a socket", path.display()),
+        // Removing a live socket would leave its clients with a server that no one can reach.
         Ok(_) if UnixStream::connect(path).is_ok() => {
             bail!("another `doorward serve` is already listening on `{}`", path.display())
         }
@@ -96,12 +97,14 @@ fn listen(path: &Path) -> Result<UnixListener> {
         Err(_) => {}
     }
     let listener = UnixListener::bind(path).with_context(|| format!("can't open `{}`", path.display()))?;
+    // The directory is private, so there is no moment in which others could connect.
     std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
     Ok(listener)
 }
 
 /// Answers one client, line by line, until it leaves.
 fn serve(stream: &UnixStream, dirs: &Dirs) {
+    // The permissions of the socket should suffice; the kernel's word on who is connected does.
     let is_own = rustix::net::sockopt::socket_peercred(stream)
         .is_ok_and(|peer| peer.uid.as_raw() == rustix::process::geteuid().as_raw());
     if !is_own {
@@ -113,6 +116,7 @@ fn serve(stream: &UnixStream, dirs: &Dirs) {
         let mut line = Vec::new();
         match input.by_ref().take(LIMIT + 1).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
+            // The rest of the line is still coming; reading on would take its middle for a call.
             Ok(_) if line.len() as u64 > LIMIT => return refuse(stream, "the line is too long"),
             Ok(_) => {}
         }

@@ -25,6 +25,7 @@ const SEARCHES: u32 = 16;
 
 /// Stores the message, without secrets.
 pub(crate) fn keep(session: &Session, said: &UserMessage, key: &[u8; 16]) -> Result<()> {
+    // Stored empty rather than not at all, so that an older message does not count in its place.
     let words = if said.words.len() > LONGEST { String::new() } else { redact(&said.words, key).into_owned() };
     let is_unproved = match said.proof {
         Proof::Event => false,
@@ -63,6 +64,7 @@ pub(crate) fn proved(session: &Session) -> Option<String> {
 
 /// The transcript line that proves the user typed exactly this in this turn.
 fn is_proof(line: &str, spoken: &SpokenState, key: &[u8; 16]) -> bool {
+    // Parsing half a megabyte of JSON per call would show; most lines are tool results.
     if !line.contains("\"human\"") {
         return false;
     }
@@ -70,7 +72,9 @@ fn is_proof(line: &str, spoken: &SpokenState, key: &[u8; 16]) -> bool {
     let text = |path: &str| entry.pointer(path).and_then(Value::as_str);
     text("/type") == Some("user")
         && text("/origin/kind") == Some("human")
+        // In a sidechain the agent itself writes the prompts.
         && entry.get("isSidechain") != Some(&Value::Bool(true))
+        // An old yes to the same words must not prove today's message.
         && text("/promptId") == spoken.turn.as_deref()
         && spoken.turn.is_some()
         && text("/message/content").is_some_and(|content| redact(content, key) == spoken.words)

@@ -32,6 +32,7 @@ impl Dirs {
     /// The current user's: `HOME`, or what the password file says.
     pub(crate) fn find() -> Result<Dirs, String> {
         let recorded = recorded_home();
+        // `HOME` comes first because containers and tests set it; `may_loosen` limits what it can do.
         let named = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
         let home = named
             .or_else(|| recorded.clone())

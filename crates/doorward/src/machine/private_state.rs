@@ -43,6 +43,7 @@ fn problem(found: &Metadata, path: &Path, is_file: bool) -> Option<String> {
     if found.uid() != me {
         return Some(format!("`{shown}` belongs to another user: `sudo chown -R {me} {shown}`"));
     }
+    // Reading by others is no danger here: secrets are redacted and the keys are private by themselves.
     (found.mode() & 0o022 != 0).then(|| format!("others can write to `{shown}`: `chmod go-w {shown}`"))
 }
 

@@ -77,6 +77,7 @@ impl Recorder for Ledger {
         let mut log = self.open_log().context("`doorward setup` starts a log if there is none")?;
         let kind = entry.kind;
         let receipt = log.append_json(kind, entry.keep, entry.json, now_ms())?;
+        // By sequence and not by a counter of ours: every hook is a new process.
         if kind == Kind::Alert || receipt.sequence.is_multiple_of(LOOK_EVERY) {
             IS_LOOK_DUE.store(true, Ordering::Relaxed);
         }

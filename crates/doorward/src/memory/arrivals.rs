@@ -58,6 +58,7 @@ impl Arrivals {
 
     pub(crate) fn bring(&mut self, places: &[String], project: &str) {
         self.places.extend(places.iter().cloned());
+        // Rounding up to the whole project asks more, never less.
         if self.places.len() > PLACES {
             self.places = BTreeSet::from([project.to_owned()]);
         }

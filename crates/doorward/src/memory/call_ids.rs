@@ -35,6 +35,7 @@ impl CallNames {
 
     /// The last one: earlier ones were refused, or end with another report.
     pub(crate) fn take(&mut self, fingerprint: &str) -> Option<String> {
+        // An agent that retries a refused call reports only the end of the one that ran.
         let at = self.calls.iter().rposition(|(known, _)| known == fingerprint)?;
         self.calls.remove(at).map(|(_, id)| id)
     }

@@ -92,9 +92,11 @@ impl Footprint {
         let effects = &facts.effects;
         let mut runs = paths(effects, |effect| effect.operation == Operation::Execute || is_input(facts, effect));
         let left: Vec<String> = facts.left.iter().map(|run| run.file.clone()).collect();
+        // What keeps running is checked against later writes by what it would then do, not by its name.
         runs.retain(|run| !left.contains(run));
         let writes = paths(effects, changes);
         let is_run = effects.iter().any(|effect| effect.operation == Operation::Execute);
+        // Listing them reads the project's root, so only for calls that run something.
         let recipes = if is_run { recipes() } else { Vec::new() };
         let has_any = [&writes, &runs, &recipes, &left].iter().any(|paths| !paths.is_empty());
         let (id, is_background, stirs) = (id.to_owned(), facts.lingers, stirs(effects));
@@ -125,14 +127,14 @@ impl Footprint {
     }
 
     /// By then it has read the files it starts from.
-    fn settle(&mut self, now_ms: u64, reported: bool) {
+    fn forget_read_recipes(&mut self, now_ms: u64, reported: bool) {
         if now_ms.saturating_sub(self.since_ms) >= usual_ms(reported) {
             self.recipes.clear();
         }
     }
 
     /// A file that one of the two writes and the other runs; this one started first.
-    fn crosses(&self, other: &Footprint) -> Option<String> {
+    fn conflict_with(&self, other: &Footprint) -> Option<String> {
         let meet = |writing: &Footprint, running: &[&Vec<String>]| {
             let is_written = |run: &&String| writing.writes.iter().any(|written| Path::new(run).starts_with(written));
             running.iter().flat_map(|files| files.iter()).find(is_written).cloned()
@@ -146,9 +148,10 @@ impl InFlight {
     /// Starts a call, unless it conflicts with another: then returns the file in doubt.
     pub(crate) fn begin(&mut self, call: Footprint, now_ms: u64) -> Option<String> {
         let reports = self.reports;
+        // After a yes the same call begins a second time; it must not conflict with itself.
         self.calls.retain(|known| known.lasts(now_ms, reports) && known.id != call.id);
-        self.calls.iter_mut().for_each(|known| known.settle(now_ms, reports));
-        if let Some(file) = self.calls.iter().find_map(|known| known.crosses(&call)) {
+        self.calls.iter_mut().for_each(|known| known.forget_read_recipes(now_ms, reports));
+        if let Some(file) = self.calls.iter().find_map(|known| known.conflict_with(&call)) {
             return Some(file);
         }
         self.add(call, now_ms);
@@ -208,6 +211,7 @@ impl InFlight {
 
     /// The agent reports the end of a call; returns its files to check.
     pub(crate) fn end(&mut self, id: &str) -> Vec<String> {
+        // From the first report on, a missing one means that the call still runs.
         self.reports = true;
         self.calls.retain(|call| call.id != id || call.is_background);
         self.calls.iter_mut().filter(|call| call.id == id).for_each(|call| call.recipes.clear());
@@ -252,7 +256,9 @@ fn paths(effects: &[Effect], wanted: impl Fn(&Effect) -> bool) -> Vec<String> {
             Target::Path(_) | Target::Program(_) | Target::Host(_) | Target::Resource(_) | Target::Unknown => None,
         })
         .collect();
+    // Effects of one loop come in a row, so neighbors are enough.
     paths.dedup();
+    // Everything: it conflicts with any other call, which is right for a call that touches this much.
     if paths.len() > PATHS { vec!["/".to_owned()] } else { paths }
 }
 

@@ -87,6 +87,7 @@ impl Session {
 
     /// The session, read-only: nothing is created, and only reading methods may be called.
     pub(crate) fn read_only(dirs: &Dirs, id: &str) -> Session {
+        // `check` must leave no trace, so it doesn't create a key; without one no state can be authentic.
         let path = dirs.state().join("state.key");
         let key = match StateKey::load(&path) {
             Err(_) if path.symlink_metadata().is_err() => Ok(StateKey::passing()),
@@ -158,6 +159,7 @@ impl Session {
         let began = self.known().state.began_ms;
         let born = metadata.created().or_else(|_| metadata.modified()).map(milliseconds).unwrap_or_default();
         // Most files are older than the session, so there is nothing to read.
+        // A file older than the session can't be its own, whatever the list says.
         if !metadata.is_file() || began == 0 || born.saturating_add(SLACK_MS) < began {
             return false;
         }
@@ -173,6 +175,7 @@ impl Session {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         let KnownState { state, found } = self.known();
         if let StateSource::Rebuilt(_) = found {
+            // Rebuilt state goes to disk before this call's is added, or the next call would rebuild it again.
             states.replace(&self.id, state)?;
         }
         let facts = &decided.evaluation.facts;
@@ -182,6 +185,7 @@ impl Session {
             self.note_changes(states, id, decided);
             self.note_left(states, id, facts)?;
         }
+        // A yes that the mode or the user's own rule demanded says nothing about doorward's judgement.
         let is_override = decided.granted && may_be_overridden(decided);
         self.note_pattern(states, &facts.pattern, |state, now_ms| {
             state.decided(now_ms);
@@ -338,6 +342,7 @@ impl Session {
         }
         let (row, all, limits) = (state.denials_in_a_row(), state.denials(), Thresholds::default());
         let mut alerts = self.alerts.borrow_mut();
+        // Exactly at the limit, so that one run of denials raises one alert.
         if row == limits.denials_in_a_row || all == limits.denials {
             let text = format!("{row} calls in a row and {all} in all were denied");
             alerts.push(AlertBody {
@@ -362,6 +367,7 @@ impl Session {
             };
             facts.effects.iter().filter_map(path)
         };
+        // Only what the facts mark as created: overwriting a file doesn't make it the session's own.
         let created: Vec<String> =
             touched(Operation::Write).filter(|(_, marks)| marks.has(Mark::Creates)).map(|(path, _)| path).collect();
         let deleted: Vec<String> = touched(Operation::Delete).map(|(path, _)| path).collect();

@@ -79,7 +79,7 @@ impl AcceptedOffer {
         is_here && self.is_current(now_ms)
     }
 
-    pub(crate) fn state_line(&self) -> String {
+    pub(crate) fn date(&self) -> String {
         moment(self.at_ms).chars().take(10).collect()
     }
 
@@ -90,7 +90,7 @@ impl AcceptedOffer {
         let because = format!(
             "you approved such calls {} times and accepted on {} that they run (`doorward rules withdraw {}` withdraws that)",
             self.let_run,
-            self.state_line(),
+            self.date(),
             self.id
         );
         Some(AcceptedCall { tool, project, texts, kinds, questions, because })
@@ -152,11 +152,7 @@ impl FromHistory {
 /// The note about an accepted pattern, from its counts of 30 days.
 pub(crate) fn weighed(item: &AcceptedOffer, (let_run, decisions): (u64, u64)) -> Option<AcceptedHistory> {
     let number = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
-    (let_run > 0).then(|| AcceptedHistory {
-        let_run: number(let_run),
-        decisions: number(decisions),
-        on: item.state_line(),
-    })
+    (let_run > 0).then(|| AcceptedHistory { let_run: number(let_run), decisions: number(decisions), on: item.date() })
 }
 
 /// The name of an offer: what it is about, and where.

@@ -176,7 +176,7 @@ impl Loaded {
         if let Some(name) = self.name_of_what_is_set(&policy) {
             policy.version = format!("{}+{name}", policy.version);
         }
-        self.assigned.change(&mut policy);
+        self.assigned.apply_to(&mut policy);
         Ok(policy)
     }
 }
@@ -237,7 +237,7 @@ impl Loaded {
     }
 
     /// Adds the user's program and rule files; programs only if they were accepted as they are.
-    fn take_up(&mut self, mut own: Extensions, folder: &Path) {
+    fn add_extensions(&mut self, mut own: Extensions, folder: &Path) {
         self.written_programs = own.programs;
         if !self.accepted.covers_programs(own.programs) {
             own.programs = &[];
@@ -296,7 +296,7 @@ pub(crate) fn load(dirs: &Dirs, project: Option<&str>, agent: &str) -> Loaded {
 /// Reads all sources for work in a project, with replacements for some of the user's.
 pub(crate) fn load_with(dirs: &Dirs, project: Option<&str>, agent: &str, overrides: &Overrides) -> Loaded {
     let mut reader = SourceReader::default();
-    reader.accepted(dirs);
+    reader.load_accepted(dirs);
     // `HOME` can point into the repository, whose files anyone can write (decision 0007).
     let own = if dirs.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
     let user = reader.toml(USER, dirs.config_file(), own);
@@ -336,7 +336,7 @@ pub(crate) fn load_with(dirs: &Dirs, project: Option<&str>, agent: &str, overrid
     let added = user_files::load(&folder, dirs.may_loosen(project), &mut reader.problems);
     let rollout = reader.rollout(dirs, own);
     let mut loaded = Loaded::new(files, trust, tightening, reader);
-    loaded.take_up(added, &folder);
+    loaded.add_extensions(added, &folder);
     loaded.project = project.map(str::to_owned);
     if own == Rights::Full {
         loaded.history = overrides.history.as_ref().unwrap_or(&loaded.accepted.history).clone();
@@ -362,7 +362,7 @@ struct SourceReader {
 }
 
 impl SourceReader {
-    fn accepted(&mut self, dirs: &Dirs) {
+    fn load_accepted(&mut self, dirs: &Dirs) {
         match Accepted::load(dirs) {
             Ok(accepted) => self.accepted = accepted,
             Err(problem) => self.problems.push(problem),

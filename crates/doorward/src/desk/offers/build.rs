@@ -76,7 +76,7 @@ pub(super) fn ways((pattern, project): (&str, &str), answers: &[OverriddenCall],
 pub(super) fn with_past(facts: &Facts, item: &AcceptedOffer) -> Facts {
     let mut with = facts.clone();
     if item.calls.is_none() {
-        let past = AcceptedHistory { let_run: item.let_run, decisions: item.let_run, on: item.state_line() };
+        let past = AcceptedHistory { let_run: item.let_run, decisions: item.let_run, on: item.date() };
         (with.counts.override_rate, with.counts.accepted) = (Some(past.rate()), Some(past));
     }
     with

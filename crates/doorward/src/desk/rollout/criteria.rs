@@ -166,7 +166,7 @@ pub(crate) fn standing(trial: &Trial, seen: &[JudgedCall]) -> TrialState {
     // If every call is asked about, or none, thresholds make no difference.
     for seen in seen.iter().filter(|seen| seen.mode == Some(Mode::Auto) && !seen.session.is_empty()) {
         if let Some(arm) = seen.arm() {
-            pairing.see(&seen.session, arm, seen.verdict == Verdict::Confirm);
+            pairing.count_call(&seen.session, arm, seen.verdict == Verdict::Confirm);
         }
     }
     let mut standing = trial.stopping.follow(pairing.pairs().iter().copied());

@@ -49,6 +49,7 @@ fn defused(raw: &str, bracket: &str, first: impl Fn(char) -> String) -> String {
     let mut rest = raw;
     while let Some(character) = rest.chars().next() {
         let behind = rest.get(character.len_utf8()..).unwrap_or_default();
+        // Only our own tags are defused, so that code with generics or HTML stays readable.
         if character == '<' && opens(behind) {
             out.push_str(bracket);
         } else if matches!(character, 'L' | 'l') && is_separator(rest) {

@@ -8,7 +8,7 @@ use doorward_ledger::Hash;
 use serde::{Deserialize, Serialize};
 
 use crate::memory::evaluation::Evaluation;
-use crate::memory::grants::operands::{Depth, Fingerprint, prints};
+use crate::memory::grants::operands::{Depth, Fingerprint, fingerprints};
 use crate::policy::load::Loaded;
 use crate::policy::trust::pin;
 
@@ -52,7 +52,7 @@ impl Binding {
             call: exact_call(subject.call)?,
             effects: hash(&(&facts.effects, &facts.flows, &facts.coverage))?,
             policy: policy(subject)?,
-            operands: prints(&operands(subject)),
+            operands: fingerprints(&operands(subject)),
         })
     }
 
@@ -76,6 +76,7 @@ impl Binding {
 /// subagent that asked, not another one that makes the same call. `None` if it is unknown what exactly would run.
 pub(crate) fn exact_call(call: &ToolCall) -> Option<String> {
     let is_known = !matches!(call.tool, Tool::Malformed { .. });
+    // What was not seen in full can't be approved as "exactly this".
     if !is_known || call.truncated || call.cancelled {
         return None;
     }
@@ -85,6 +86,7 @@ pub(crate) fn exact_call(call: &ToolCall) -> Option<String> {
 /// The rules a call was judged by.
 pub(crate) fn policy(subject: Subject<'_>) -> Option<String> {
     let Loaded { config, trust, problems, .. } = subject.loaded;
+    // Another version may judge the same call differently, so its approvals don't carry over.
     hash(&(env!("CARGO_PKG_VERSION"), &subject.evaluation.judgement.policy, subject.mode, config, trust, problems))
 }
 
@@ -100,6 +102,7 @@ fn operands(subject: Subject<'_>) -> BTreeMap<String, Depth> {
         let known = paths.entry(path).or_insert(depth);
         *known = depth.max(*known);
     };
+    // A directory that was moved away and replaced makes the same words mean other files.
     add(subject.call.cwd.clone(), Depth::Itself);
     for effect in &facts.effects {
         if let Some(path) = path_of(effect) {
@@ -109,6 +112,7 @@ fn operands(subject: Subject<'_>) -> BTreeMap<String, Depth> {
     for path in operand_words(subject) {
         add(path, Depth::Itself);
     }
+    // `make test` names no file, yet what it does is in the Makefile.
     if facts.effects.iter().any(|effect| effect.operation == Operation::Execute) {
         for path in subject.project.map(|root| pin::recipes(Path::new(root))).unwrap_or_default() {
             add(path.display().to_string(), Depth::Itself);
@@ -130,6 +134,7 @@ fn path_of(effect: &Effect) -> Option<&str> {
 const fn depth_of(operation: Operation) -> Depth {
     match operation {
         Operation::Read | Operation::Network => Depth::Itself,
+        // Approving `rm -r dir` approves what is in it now, not what is put there later.
         Operation::Write | Operation::Execute | Operation::Delete | Operation::Mutate => Depth::Below,
     }
 }
@@ -157,6 +162,7 @@ fn operand_words(subject: Subject<'_>) -> Vec<String> {
     };
     let ends = |character: char| character.is_whitespace() || is_sign(character);
     let here = DirectoryNames::of(Path::new(&subject.call.cwd));
+    // Both ways of cutting: `a=b` may be a file of that name, or name the file `b`.
     let whole = text.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`', ';', '(', ')']));
     let words = whole.chain(text.split(ends)).take(WORDS);
     let mut words: Vec<&str> = words.filter(|word| !word.is_empty() && here.may_have(word)).collect();
@@ -217,7 +223,9 @@ fn git_state(facts: &Facts, project: Option<&str>) -> Vec<String> {
     };
     let git = Path::new(project).join(".git");
     let head = crate::machine::checked_read::start_of(git.join("HEAD"), 4096).unwrap_or_default();
+    // `HEAD` is a file of the repository; `..` in it could point the hash at any file.
     let branch = head.trim().strip_prefix("ref: ").filter(|name| name.starts_with("refs/") && !name.contains(".."));
+    // The branch is a loose file or a line in `packed-refs`; which one changes with every `git gc`.
     let files = ["HEAD", "packed-refs"].into_iter().chain(branch);
     files.map(|name| git.join(name).display().to_string()).collect()
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 const BYTES: u64 = 16 << 20;
 
 /// How many directory entries are checked for one call.
+// A lookup each, while the agent waits. Entries beyond it are not part of the binding; the effects still are.
 const ENTRIES: usize = 2_000;
 
 /// More links than a sensible path has.
@@ -39,7 +40,7 @@ pub(crate) struct Fingerprint {
 }
 
 /// The fingerprints of some paths as they are now.
-pub(crate) fn prints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Fingerprint> {
+pub(crate) fn fingerprints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Fingerprint> {
     let mut printer = Fingerprinter { bytes: BYTES, entries: ENTRIES, real: BTreeMap::new() };
     let one = |(path, depth): (&String, &Depth)| {
         (path.clone(), Fingerprint { depth: *depth, print: printer.print(Path::new(path), *depth, LINKS) })
@@ -50,7 +51,7 @@ pub(crate) fn prints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Finger
 /// The paths whose fingerprints are no longer what they were.
 pub(crate) fn changed(known: &BTreeMap<String, Fingerprint>) -> Vec<String> {
     let paths = known.iter().map(|(path, print)| (path.clone(), print.depth)).collect();
-    let now = prints(&paths);
+    let now = fingerprints(&paths);
     known.iter().filter(|(path, print)| now.get(*path) != Some(print)).map(|(path, _)| path.clone()).collect()
 }
 
@@ -127,8 +128,10 @@ impl Fingerprinter {
                 self.entries = left;
                 let Ok(metadata) = path.symlink_metadata() else { continue };
                 let is_folder = metadata.is_dir();
+                // A folder's change time moves with every file in it, and those are listed themselves.
                 let told = if is_folder { format!("{}", metadata.ino()) } else { stamp(&metadata) };
                 lines.push(format!("{} {told}", path.display()));
+                // `git status` rewrites the index; an approval must survive that.
                 if is_folder && path.file_name().is_none_or(|name| name != ".git") {
                     folders.push(path);
                 }
@@ -173,7 +176,7 @@ mod tests {
         std::fs::create_dir_all(at("dir/deep")).unwrap();
         std::fs::write(at("dir/deep/x"), "one").unwrap();
         symlink("dir", at("way")).unwrap();
-        let known = prints(&BTreeMap::from([(at(name).to_str().unwrap().to_owned(), depth)]));
+        let known = fingerprints(&BTreeMap::from([(at(name).to_str().unwrap().to_owned(), depth)]));
         assert_eq!(changed(&known), Vec::<String>::new());
         spoil(room.path());
         !changed(&known).is_empty()
@@ -214,7 +217,7 @@ mod tests {
         symlink("b", room.path().join("a")).unwrap();
         symlink("a", room.path().join("b")).unwrap();
         let path = room.path().join("a").to_str().unwrap().to_owned();
-        let known = prints(&BTreeMap::from([(path, Depth::Below), ("/dev/null".to_owned(), Depth::Below)]));
+        let known = fingerprints(&BTreeMap::from([(path, Depth::Below), ("/dev/null".to_owned(), Depth::Below)]));
         assert_eq!(known.len(), 2);
         assert_eq!(changed(&known), Vec::<String>::new());
     }

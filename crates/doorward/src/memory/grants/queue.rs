@@ -81,6 +81,7 @@ pub(crate) fn queue(calls: Vec<Pending>, now_ms: u64) -> Vec<QueueRow> {
     for pending in calls {
         let stand = CallState::of(&pending, now_ms);
         // Waiting calls are answered by id, so each gets its own line.
+        // Each waiting call has its own clock and its own agent.
         let is_foldable = !matches!(stand, CallState::Waits(_));
         let like = rows.iter_mut().find(|row| is_foldable && row.stand == stand && is_alike(&row.pending, &pending));
         let times = pending.times.max(1);

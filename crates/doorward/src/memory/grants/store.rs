@@ -82,10 +82,12 @@ impl GrantStore {
     pub(crate) fn add(&self, mut pending: Pending) -> Result<(String, bool)> {
         let seed = self.key.code("pending id", &serde_json::to_vec(&(&pending.bound, &pending.session))?);
         let (mut id, mut is_new) = (String::new(), true);
+        // Six letters are easy to type; longer ids only if two calls happen to share them.
         for length in [6, 10, 20] {
             id = seed.iter().take(length).map(|byte| letter(*byte)).collect();
             match self.states.find::<EarlierCall>(&id) {
                 Ok(Some(known)) if known.bound == pending.bound => {
+                    // An agent that repeats the call must not reset the first of two steps.
                     pending.first_step_ms = known.first_step_ms;
                     is_new = !known.is_open(self.now_ms);
                     pending.times = if is_new { 0 } else { known.times };
@@ -181,6 +183,7 @@ impl GrantStore {
         let now_ms = self.now_ms;
         let used = self.states.update(name, |repeat: &mut SessionGrant| {
             let is_good = repeat.grant == grant && repeat.is_current(now_ms);
+            // Counted under the state's lock, so two processes can't both take the last use.
             is_good.then(|| {
                 repeat.uses += 1;
                 repeat.clone()
@@ -223,6 +226,7 @@ impl GrantStore {
     /// When this user overrode rule blocks since a point in time.
     pub(crate) fn hard_overrides(&self, since_ms: u64) -> Result<Vec<u64>> {
         let stored = Log::open(&self.log)?.grants_stored(since_ms)?;
+        // Counted from the log: state files can be deleted, which would reset the limit.
         let is_hard = |body: &GrantBody| matches!(body.clears.as_deref(), Some("hard" | "dual"));
         let own = user();
         Ok(stored.into_iter().filter(|(_, body)| is_hard(body) && body.user == own).map(|(at, _)| at).collect())

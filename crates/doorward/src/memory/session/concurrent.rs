@@ -46,6 +46,7 @@ impl Session {
         states.update(id, |state: &mut InFlight| state.begin(call, self.now_ms)).unwrap_or_else(|_| {
             // It is unknown what is in flight; the next call starts over.
             states.forget::<InFlight>(id);
+            // Without the state any file may be in use, so the call asks once.
             Some("a file of this session".to_owned())
         })
     }

@@ -61,6 +61,7 @@ impl Assigned {
             if is_on_trial {
                 assigned.set = Some((trial.numbers.set(), name.clone()));
             }
+            // Before the canary there is only one arm, and nothing to compare.
             if placed.stage >= Stage::Canary {
                 let arm = if is_on_trial { format!("b:{name}") } else { "a".to_owned() };
                 assigned.words.insert(THRESHOLDS.to_owned(), arm);
@@ -70,7 +71,7 @@ impl Assigned {
     }
 
     /// Changes the policy for the session: shadow rules have no effect, and thresholds on trial replace the current ones.
-    pub(crate) fn change(&self, policy: &mut Policy) {
+    pub(crate) fn apply_to(&self, policy: &mut Policy) {
         for rule in &mut policy.rules {
             // INVARIANT: built-in rules are active, whatever the file says.
             let is_own = rule.id.starts_with(OWN);

@@ -130,7 +130,7 @@ fn a_watched_rule_of_ones_own_does_not_count_and_a_built_in_one_always_does() {
     let mut own = policy.rules.first().cloned().unwrap();
     own.id = "own/x".into();
     policy.rules.push(own);
-    of(&rollout, "s").change(&mut policy);
+    of(&rollout, "s").apply_to(&mut policy);
     let stage = |id: &str| policy.rules.iter().find(|rule| rule.id == id).unwrap().stage;
     assert_eq!((stage("own/x"), stage(&built_in)), (RuleStage::Shadow, RuleStage::Active));
 }
@@ -148,7 +148,7 @@ fn a_set_on_trial_replaces_what_is_in_force_for_its_half_and_never_goes_below_a_
     let (_home, rollout) = rollout(|rollout| rollout.trial = Some(trial(at(Stage::Auto, 10))));
     let mut policy = Policy::built_in();
     let assigned = of(&rollout, "s");
-    assigned.change(&mut policy);
+    assigned.apply_to(&mut policy);
     assert_eq!(policy.thresholds, Thresholds::default());
     assert!(policy.version.contains("+thresholds:lax#"), "{}", policy.version);
     assert!(assigned.words[THRESHOLDS].starts_with("b:lax#"));

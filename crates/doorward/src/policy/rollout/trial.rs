@@ -26,6 +26,8 @@ pub(crate) struct Stopping {
 
 impl Default for Stopping {
     fn default() -> Stopping {
+        // 65 % of decided pairs is a difference people notice; ten calls are the shortest session that says anything.
+        // 400 pairs end a trial of equal sets that the test leaves open for too long.
         Stopping { alpha: 0.05, beta: 0.10, effect: 0.65, calls: 10, pairs: 400 }
     }
 }
@@ -161,8 +163,9 @@ impl Pairing {
     }
 
     /// The next call of a session.
-    pub(crate) fn see(&mut self, session: &str, arm: Arm, is_asked: bool) {
+    pub(crate) fn count_call(&mut self, session: &str, arm: Arm, is_asked: bool) {
         let (calls, asked) = self.sessions.entry(session.to_owned()).or_default();
+        // Long sessions must not weigh more than short ones.
         if *calls >= self.calls {
             return;
         }

@@ -99,9 +99,9 @@ fn sessions_are_paired_when_both_are_complete_and_only_their_first_calls_count()
         ("three", Arm::A, false),
         ("four", Arm::B, true),
     ] {
-        pairing.see(session, arm, is_asked);
+        pairing.count_call(session, arm, is_asked);
     }
     assert_eq!(pairing.pairs(), [(2, 0)]);
-    pairing.see("four", Arm::B, false);
+    pairing.count_call("four", Arm::B, false);
     assert_eq!(pairing.pairs(), [(2, 0), (0, 1)]);
 }
