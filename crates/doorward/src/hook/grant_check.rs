@@ -81,7 +81,7 @@ impl GrantCheck<'_> {
         decided: &Decided,
         about: (&str, UndoNote),
     ) -> Draft {
-        let (Settled { draft: decision, way: instead }, (id, note)) = (settled, about);
+        let (Settled { draft: decision, advice: instead }, (id, note)) = (settled, about);
         let evaluation = &decided.evaluation;
         let decision = match found {
             GrantResult::Cleared(cleared) => Draft::Allow(visible(&cleared.text).into_owned()),

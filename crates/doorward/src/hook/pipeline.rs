@@ -233,7 +233,7 @@ impl<'r> Situation<'r> {
             reviewer: &self.loaded.config.reviewer,
             proposed: &self.request.proposed,
             project: self.project(),
-            room,
+            time_left: room,
         }
     }
 }

@@ -26,14 +26,14 @@ pub(crate) struct Settled {
     /// The answer with nothing but its reason.
     pub draft: Draft,
     /// What to do instead, or about it.
-    pub way: Option<String>,
+    pub advice: Option<String>,
 }
 
-/// What the agent is explanation. Where the agent cannot ask, the answer must come from elsewhere.
+/// The answer. If the agent can't ask, a question becomes a refusal that says where to answer it.
 pub(super) fn settle(evaluation: &Evaluation, terms: Terms<'_>) -> Settled {
     let explanation = explain_call(evaluation, terms);
     let draft = drafted(evaluation, terms, |start| visible(&explanation.after(start)).into_owned());
-    Settled { draft, way: explanation.way }
+    Settled { draft, advice: explanation.way }
 }
 
 fn drafted(evaluation: &Evaluation, terms: Terms<'_>, say: impl Fn(&str) -> String) -> Draft {

@@ -157,20 +157,20 @@ pub(super) fn foresee(request: &Request, asked: &Circumstances) -> Result<Foreca
         session: asked.session.clone().unwrap_or_default().into(),
         ..request.call.clone()
     };
-    let scene = CheckContext { dirs: &dirs, call: &call, project, agent };
+    let context = CheckContext { dirs: &dirs, call: &call, project, agent };
     let new = call_ids::own_name();
     let id = asked.session.as_deref().unwrap_or(&new);
-    let loaded = scene.loaded(id);
+    let loaded = context.loaded(id);
     loaded.tell_problems();
-    let mode = asked.mode.unwrap_or_else(|| scene.mode(&loaded));
-    let mut seen = scene.in_session(loaded, id, mode)?;
+    let mode = asked.mode.unwrap_or_else(|| context.mode(&loaded));
+    let mut seen = context.in_session(loaded, id, mode)?;
     if !seen.granted
-        && let Some(without) = scene.without_memory(&seen, mode, &new)?
+        && let Some(without) = context.without_memory(&seen, mode, &new)?
     {
         seen.differences.insert(0, without);
     }
     if mode == Mode::ConfirmAll {
-        let auto = scene.in_session(scene.loaded(id), id, Mode::Auto)?;
+        let auto = context.in_session(context.loaded(id), id, Mode::Auto)?;
         seen.differs(Circumstance::Mode, auto.verdict());
     }
     Ok(Forecast {

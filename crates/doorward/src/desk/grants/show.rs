@@ -105,7 +105,7 @@ pub(crate) fn list(out: &mut dyn Write, rows: &[QueueRow], now_ms: u64) -> io::R
     let width = crate::desk::screen::width();
     let mut above = None;
     for row in rows {
-        let heading = row.stand.heading();
+        let heading = row.state.heading();
         if above.replace(heading) != Some(heading) {
             writeln!(out, "{FAINT}{heading}{FAINT:#}")?;
         }
@@ -119,7 +119,7 @@ pub(crate) fn list(out: &mut dyn Write, rows: &[QueueRow], now_ms: u64) -> io::R
 /// One line of a list, at most `width` wide: the id, how long it has waited and what it needs; then who asks for what.
 pub(crate) fn parts(row: &QueueRow, now_ms: u64, width: usize) -> (String, String) {
     let call = &row.pending;
-    let when = match row.stand {
+    let when = match row.state {
         CallState::Waits(seconds) => format!("{seconds}s left"),
         CallState::Prompt | CallState::Refused | CallState::Approved => format!("{} ago", age(call, now_ms)),
     };

@@ -70,12 +70,12 @@ pub(crate) fn run(id: Option<&str>, look: Option<Occasion>) -> Result<ExitCode> 
 fn of_call(dirs: Dirs, id: &str) -> Result<ExitCode> {
     let notify = load::load(&dirs, None, "").config.notify;
     let Some((pending, waiting)) = due(&dirs, id)? else { return Ok(ExitCode::SUCCESS) };
-    let told = Message::of(&pending, waiting).note();
-    for way in Channel::for_calls(&notify) {
-        let outcome = way.send(&notify, &told);
+    let notification = Message::of(&pending, waiting).note();
+    for channel in Channel::for_calls(&notify) {
+        let outcome = channel.send(&notify, &notification);
         // The desktop is optional unless configured: a machine without one is not an error.
-        if way != Channel::Desktop || notify.desktop == Some(true) {
-            note(&dirs, way, outcome)?;
+        if channel != Channel::Desktop || notify.desktop == Some(true) {
+            note(&dirs, channel, outcome)?;
         }
     }
     // A failing notifier raises an alert itself, which the others may deliver.
@@ -102,8 +102,8 @@ fn due(dirs: &Dirs, id: &str) -> Result<Option<(Pending, usize)>> {
 }
 
 /// Records that a notifier fails: once, until it works again.
-fn note(dirs: &Dirs, way: Channel, outcome: Result<(), String>) -> Result<()> {
-    let name = way.name();
+fn note(dirs: &Dirs, channel: Channel, outcome: Result<(), String>) -> Result<()> {
+    let name = channel.name();
     let is_failing = outcome.is_err();
     let is_news = GrantStore::open_at(dirs)?.update_notice(|told| {
         let was_failing = told.failing.iter().any(|failing| failing == name);

@@ -50,16 +50,16 @@ const NICE: i32 = 10;
 /// The alerts that could not be delivered, one sentence per notifier.
 pub(crate) fn undelivered(dirs: &Dirs) -> Vec<String> {
     let pushed = GrantStore::open_at(dirs).and_then(|store| store.pushed_alerts()).unwrap_or_default();
-    let mut ways: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
-    for (way, why) in pushed.alerts.values().flat_map(|delivery| &delivery.failed) {
-        let (count, last) = ways.entry(way).or_default();
+    let mut channels: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for (channel, why) in pushed.alerts.values().flat_map(|delivery| &delivery.failed) {
+        let (count, last) = channels.entry(channel).or_default();
         (*count, *last) = (*count + 1, why);
     }
-    let sentence = |(way, (count, why)): (&str, (usize, &str))| {
+    let sentence = |(channel, (count, why)): (&str, (usize, &str))| {
         let alerts = if count == 1 { "1 alert".to_owned() } else { format!("{count} alerts") };
-        format!("{alerts} could not be delivered by {way}: {why}; doorward tries again when the next session ends")
+        format!("{alerts} could not be delivered by {channel}: {why}; doorward tries again when the next session ends")
     };
-    ways.into_iter().map(sentence).collect()
+    channels.into_iter().map(sentence).collect()
 }
 
 /// `doorward notify --look`: evaluates every alert and delivers the new ones.
@@ -127,17 +127,18 @@ fn unguarded(dirs: &Dirs) -> Result<()> {
 /// Delivers what is new and remembers how that went.
 fn deliver(dirs: &Dirs, notify: &Notify, standing: &[Alert], down: &mut Vec<(Channel, String)>) -> Result<()> {
     let known = GrantStore::open_at(dirs)?.pushed_alerts()?;
-    let due = standing.iter().map(|alert| (alert, known.due(alert, notify))).filter(|(_, ways)| !ways.is_empty());
-    for (alert, ways) in due.take(AT_ONCE) {
-        let told = worded(alert);
-        for way in ways {
+    let due =
+        standing.iter().map(|alert| (alert, known.due(alert, notify))).filter(|(_, channels)| !channels.is_empty());
+    for (alert, channels) in due.take(AT_ONCE) {
+        let notification = worded(alert);
+        for channel in channels {
             // Don't wait again for a notifier that just failed.
-            let outcome = match down.iter().find(|(failed, _)| *failed == way) {
+            let outcome = match down.iter().find(|(failed, _)| *failed == channel) {
                 Some((_, why)) => Err(why.clone()),
-                None => way.send(notify, &told).inspect_err(|why| down.push((way, why.clone()))),
+                None => channel.send(notify, &notification).inspect_err(|why| down.push((channel, why.clone()))),
             };
-            GrantStore::open_at(dirs)?.update_pushed(|pushed| pushed.went(alert, way, &outcome))?;
-            note(dirs, way, outcome)?;
+            GrantStore::open_at(dirs)?.update_pushed(|pushed| pushed.went(alert, channel, &outcome))?;
+            note(dirs, channel, outcome)?;
         }
     }
     Ok(())
@@ -150,13 +151,14 @@ impl PushedAlerts {
             return Vec::new();
         }
         let delivery = self.alerts.get(&alert.id).filter(|delivery| !delivery.is_seen);
-        let is_told =
-            |way: &Channel| delivery.is_some_and(|delivery| delivery.told.iter().any(|told| told == way.name()));
-        let is_about = |way: &Channel| alert.kind == AlertKind::Notifier && alert.about == way.name();
-        Channel::configured(notify).into_iter().filter(|way| !is_told(way) && !is_about(way)).collect()
+        let is_told = |channel: &Channel| {
+            delivery.is_some_and(|delivery| delivery.told.iter().any(|told| told == channel.name()))
+        };
+        let is_about = |channel: &Channel| alert.kind == AlertKind::Notifier && alert.about == channel.name();
+        Channel::configured(notify).into_iter().filter(|channel| !is_told(channel) && !is_about(channel)).collect()
     }
 
-    fn went(&mut self, alert: &Alert, way: Channel, outcome: &Result<(), String>) {
+    fn went(&mut self, alert: &Alert, channel: Channel, outcome: &Result<(), String>) {
         let delivery = self.alerts.entry(alert.id.clone()).or_default();
         if delivery.is_seen {
             // It fired again after the user had seen it.
@@ -166,11 +168,11 @@ impl PushedAlerts {
         delivery.stood_ms = now_ms();
         match outcome {
             Ok(()) => {
-                delivery.failed.remove(way.name());
-                delivery.told.push(way.name().to_owned());
+                delivery.failed.remove(channel.name());
+                delivery.told.push(channel.name().to_owned());
             }
             Err(why) => {
-                delivery.failed.insert(way.name().to_owned(), visible(why).into_owned());
+                delivery.failed.insert(channel.name().to_owned(), visible(why).into_owned());
             }
         }
     }

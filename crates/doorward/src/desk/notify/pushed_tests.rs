@@ -12,8 +12,8 @@ fn alert(kind: AlertKind, about: &str) -> Alert {
     Alert::new(kind, about, format!("{about}: something happened"), 1000)
 }
 
-fn names(ways: Vec<Channel>) -> Vec<&'static str> {
-    ways.into_iter().map(Channel::name).collect()
+fn names(channels: Vec<Channel>) -> Vec<&'static str> {
+    channels.into_iter().map(Channel::name).collect()
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn each_way_is_taken_once_and_one_that_failed_again() {
 #[test]
 fn what_a_person_has_seen_is_told_again_only_when_it_goes_off_anew() {
     let (mut pushed, notify, spike) = (PushedAlerts::default(), notify(), alert(AlertKind::Spike, "s"));
-    Channel::configured(&notify).into_iter().for_each(|way| pushed.went(&spike, way, &Ok(())));
+    Channel::configured(&notify).into_iter().for_each(|channel| pushed.went(&spike, channel, &Ok(())));
     let seen = Alert { state: AlertState::Acknowledged, ..spike.clone() };
     assert!(pushed.due(&seen, &notify).is_empty());
     pushed.forget(std::slice::from_ref(&seen), true);
@@ -45,7 +45,7 @@ fn what_was_resolved_is_forgotten_and_a_rate_only_after_a_day() {
     let (mut pushed, notify) = (PushedAlerts::default(), notify());
     let all = [AlertKind::Spike, AlertKind::Drop, AlertKind::Chain].map(|kind| alert(kind, "x"));
     for alert in &all {
-        Channel::configured(&notify).into_iter().for_each(|way| pushed.went(alert, way, &Ok(())));
+        Channel::configured(&notify).into_iter().for_each(|channel| pushed.went(alert, channel, &Ok(())));
     }
     let due = |pushed: &PushedAlerts| all.each_ref().map(|alert| !pushed.due(alert, &notify).is_empty());
     pushed.forget(&[], false);

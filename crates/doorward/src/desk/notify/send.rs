@@ -48,7 +48,7 @@ impl Channel {
             (Channel::Command, !notify.command.is_empty()),
             (Channel::Webhook, notify.webhook.is_some()),
         ];
-        is_set.into_iter().filter(|(_, is_set)| *is_set).map(|(way, _)| way).collect()
+        is_set.into_iter().filter(|(_, is_set)| *is_set).map(|(channel, _)| channel).collect()
     }
 
     /// The configured notifiers, plus the desktop if there is one, because a call is waiting.

@@ -73,14 +73,14 @@ pub(crate) struct Offer {
     pub pattern: PatternId,
     pub project: String,
     pub overrides: usize,
-    pub way: Remedy,
+    pub remedy: Remedy,
     pub effect: OfferEffect,
 }
 
 impl Offer {
     /// What the user can accept, if anything.
     pub(crate) fn item(&self) -> Option<&AcceptedOffer> {
-        match &self.way {
+        match &self.remedy {
             Remedy::Rule(item) | Remedy::Past(item) => Some(item),
             Remedy::Trust | Remedy::Nothing(_) => None,
         }
@@ -95,7 +95,7 @@ impl Offer {
             format!("would have let {let_run} of {of} such calls run in 30 days, {none}")
         };
         let so_often = format!("you approved {} such calls in {DAYS} days", self.overrides);
-        match &self.way {
+        match &self.remedy {
             Remedy::Rule(item) => {
                 format!("{so_often}; allowing {} {}: `doorward rules accept {}`", item.describe(), effect(), self.id)
             }
@@ -112,11 +112,11 @@ impl Offer {
 
     /// There is something the user can accept or do.
     pub(crate) fn is_something(&self) -> bool {
-        !matches!(self.way, Remedy::Nothing(_))
+        !matches!(self.remedy, Remedy::Nothing(_))
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        let (way, item) = match &self.way {
+        let (remedy, item) = match &self.remedy {
             Remedy::Rule(item) => ("rule", Some(item)),
             Remedy::Past(item) => ("past", Some(item)),
             Remedy::Trust => ("trust", None),
@@ -124,7 +124,7 @@ impl Offer {
         };
         let OfferEffect { of, let_run, refused } = self.effect;
         json!({
-            "id": self.id, "pattern": self.pattern, "project": self.project, "overrides": self.overrides, "way": way,
+            "id": self.id, "pattern": self.pattern, "project": self.project, "overrides": self.overrides, "way": remedy,
             "calls": item.and_then(|item| item.calls.as_ref()), "sentence": self.sentence(),
             "effect": { "of": of, "letRun": let_run, "refused": refused },
         })
@@ -199,8 +199,8 @@ impl OfferContext<'_> {
     /// Offers to count the pattern's history, if that would have stopped questions without letting a refused call run.
     fn past(&self, overrides: &[Override]) -> Result<Option<(AcceptedOffer, OfferEffect)>> {
         let (answers, policy) = self.still_asked(overrides)?;
-        for way in build::ways((self.pattern, self.project), &answers, &policy) {
-            let Remedy::Past(item) = way else { continue };
+        for remedy in build::ways((self.pattern, self.project), &answers, &policy) {
+            let Remedy::Past(item) = remedy else { continue };
             let effect = self.effect(&item, answers.first().map(|yes| yes.agent.as_str()).unwrap_or_default())?;
             if effect.let_run > 0 && effect.refused == 0 {
                 return Ok(Some((item, effect)));
@@ -230,27 +230,27 @@ impl OfferContext<'_> {
         if answers.is_empty() {
             return Ok(None);
         }
-        let (way, effect) = self.best(&answers, &policy)?;
+        let (remedy, effect) = self.best(&answers, &policy)?;
         Ok(Some(Offer {
             id: id_of(self.pattern, Some(self.project)),
             pattern: self.pattern.into(),
             project: self.project.to_owned(),
             overrides: overrides.len(),
-            way,
+            remedy: remedy,
             effect,
         }))
     }
 
     /// The first option that stops the question without letting a refused call run.
     fn best(&self, answers: &[OverriddenCall], policy: &Policy) -> Result<(Remedy, OfferEffect)> {
-        if let Some(way) = build::without_item(answers, policy) {
-            return Ok((way, OfferEffect::default()));
+        if let Some(remedy) = build::without_item(answers, policy) {
+            return Ok((remedy, OfferEffect::default()));
         }
-        for way in build::ways((self.pattern, self.project), answers, policy) {
-            let (Remedy::Rule(item) | Remedy::Past(item)) = &way else { continue };
+        for remedy in build::ways((self.pattern, self.project), answers, policy) {
+            let (Remedy::Rule(item) | Remedy::Past(item)) = &remedy else { continue };
             let effect = self.effect(item, answers.first().map(|yes| yes.agent.as_str()).unwrap_or_default())?;
             if effect.let_run > 0 && effect.refused == 0 {
-                return Ok((way, effect));
+                return Ok((remedy, effect));
             }
         }
         let why = "no narrow rule covers them: each call may do something different, so each one needs your approval";

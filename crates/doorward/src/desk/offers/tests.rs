@@ -230,7 +230,7 @@ fn what_may_bring_something_else_each_time_and_what_was_refused_is_not_offered()
         assert_eq!(word, "ask", "{reason}");
     }
     let offers = house.offers();
-    assert!(matches!(offers.as_slice(), [Offer { way: Remedy::Nothing(_), .. }]), "{offers:?}");
+    assert!(matches!(offers.as_slice(), [Offer { remedy: Remedy::Nothing(_), .. }]), "{offers:?}");
     let install = bash("npm install left-pad");
     assert_eq!(house.call("no", &install, false).0, "ask");
     house.ends("no");

@@ -117,9 +117,9 @@ fn list_lines(model: &Model, width: u16) -> Vec<ListLine> {
     let mut lines: Vec<ListLine> = Vec::new();
     let mut above = None;
     for row in &model.rows {
-        let heading = row.stand.heading();
+        let heading = row.state.heading();
         // Waiting calls need no heading: the seconds say it.
-        let is_headed = !matches!(row.stand, CallState::Waits(_));
+        let is_headed = !matches!(row.state, CallState::Waits(_));
         if above.replace(heading) != Some(heading) && is_headed {
             lines.push(ListLine { text: show::cut(heading, usize::from(width)), style: FAINT, is_chosen: false });
         }
@@ -127,7 +127,7 @@ fn list_lines(model: &Model, width: u16) -> Vec<ListLine> {
         let (head, tail) = show::parts(row, model.now_ms, usize::from(width).saturating_sub(1));
         let text = format!("{}{} {head}{tail}", if is_chosen { ">" } else { " " }, row.pending.id);
         let colour = painted(Tone::Risk(row.pending.needs()));
-        let colour = if row.stand.is_living() { colour } else { colour.patch(FAINT) };
+        let colour = if row.state.is_living() { colour } else { colour.patch(FAINT) };
         let style = if is_chosen { colour.patch(CHOSEN) } else { colour };
         lines.push(ListLine { text, style, is_chosen });
     }
@@ -213,7 +213,7 @@ fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
         return rows;
     }
     if let Some(row) = model.row() {
-        add(&way(model, &row.pending, row.stand), painted(Tone::Risk(row.pending.needs())));
+        add(&way(model, &row.pending, row.state), painted(Tone::Risk(row.pending.needs())));
         add(keys::SHORT, FAINT);
     } else {
         add("? help · q leave", FAINT);

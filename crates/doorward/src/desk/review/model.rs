@@ -128,7 +128,7 @@ impl Model {
 
     /// How many agents are waiting, and how many calls are over.
     pub(super) fn counts(&self) -> (usize, usize) {
-        let living = self.all.iter().filter(|row| row.stand.is_living()).count();
+        let living = self.all.iter().filter(|row| row.state.is_living()).count();
         (living, self.all.len() - living)
     }
 
@@ -170,10 +170,10 @@ impl Model {
 
     fn turn_to_the_living(&mut self) {
         let is_idle = self.typing.is_none() && !self.helps && self.now_ms.saturating_sub(self.touched_ms) >= IDLE_MS;
-        if !is_idle || self.row().is_none_or(|row| row.stand.is_living()) {
+        if !is_idle || self.row().is_none_or(|row| row.state.is_living()) {
             return;
         }
-        if let Some(row) = self.rows.first().filter(|row| row.stand.is_living()) {
+        if let Some(row) = self.rows.first().filter(|row| row.state.is_living()) {
             self.selected = Some(row.pending.id.clone());
             self.unread();
             self.came = true;

@@ -13,7 +13,7 @@ fn whole(model: &Model) -> VisiblePart {
 }
 
 fn rows(calls: Vec<Pending>) -> Vec<QueueRow> {
-    let row = |pending: Pending| QueueRow { stand: CallState::of(&pending, 0), pending, folded: Vec::new(), times: 1 };
+    let row = |pending: Pending| QueueRow { state: CallState::of(&pending, 0), pending, folded: Vec::new(), times: 1 };
     calls.into_iter().map(row).collect()
 }
 

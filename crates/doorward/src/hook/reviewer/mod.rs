@@ -68,7 +68,7 @@ pub(crate) struct ReviewContext<'a> {
     pub proposed: &'a ProposedCall,
     pub project: Option<&'a str>,
     /// The maximum time available.
-    pub room: Duration,
+    pub time_left: Duration,
 }
 
 /// The result of asking, as recorded.
@@ -108,13 +108,13 @@ impl ReviewResult {
 /// Asks the reviewer about a call it may decide. INVARIANT: only what `is_for_it` accepts comes here.
 pub(crate) fn consult(
     evaluation: Evaluation,
-    scene: &ReviewContext<'_>,
+    context: &ReviewContext<'_>,
     policy: &Policy,
     world: &dyn World,
 ) -> (Evaluation, RecordedReview) {
-    let mut reviewed = ask(&evaluation, scene);
+    let mut reviewed = ask(&evaluation, context);
     if reviewed.answer == Answer::Allows
-        && let Some(objection) = targets::objection(&reviewed.targets, &scene.proposed.call, world, policy)
+        && let Some(objection) = targets::objection(&reviewed.targets, &context.proposed.call, world, policy)
     {
         (reviewed.answer, reviewed.because) = (Answer::Declines, objection);
     }
@@ -136,25 +136,25 @@ pub(crate) fn is_for_it(evaluation: &Evaluation, reviewer: &Reviewer, policy: &P
         && !evaluation.facts.cancelled
 }
 
-fn ask(evaluation: &Evaluation, scene: &ReviewContext<'_>) -> ReviewResult {
+fn ask(evaluation: &Evaluation, context: &ReviewContext<'_>) -> ReviewResult {
     let start = Instant::now();
-    let session = scene.proposed.situation.model.as_deref();
-    let name = chosen::name(scene.reviewer, session);
+    let session = context.proposed.situation.model.as_deref();
+    let name = chosen::name(context.reviewer, session);
     let shown = name.as_ref().map_or("none", |name| name).to_owned();
-    let cache = Cache::open(scene.dirs, now_ms());
+    let cache = Cache::open(context.dirs, now_ms());
     let result = name.and_then(|name| {
         if let Some(left) = cache.breaker().rests(now_ms()) {
             return Err(Fault::Resting(left));
         }
-        let handed = scene.proposed.situation.handed.as_ref();
-        let chosen = chosen::reached(scene.reviewer, name)?.with_key(scene.dirs.home(), handed)?;
-        let prompt = prepared(evaluation, scene)?;
+        let handed = context.proposed.situation.handed.as_ref();
+        let chosen = chosen::reached(context.reviewer, name)?.with_key(context.dirs.home(), handed)?;
+        let prompt = prepared(evaluation, context)?;
         let key = cache::key(&chosen.name, &prompt);
         match cache.answer(&key) {
             Some(reply) => Ok(ReviewResult { kept: true, ..ReviewResult::of(&chosen, reply) }),
             None => {
                 cache.tries();
-                Ok(in_stages(scene, &chosen, &prompt, (&cache, &key)))
+                Ok(in_stages(context, &chosen, &prompt, (&cache, &key)))
             }
         }
     });
@@ -165,19 +165,19 @@ fn ask(evaluation: &Evaluation, scene: &ReviewContext<'_>) -> ReviewResult {
 
 /// The fast stage, and if it passes, the slower one if configured.
 fn in_stages(
-    scene: &ReviewContext<'_>,
+    context: &ReviewContext<'_>,
     chosen: &UsableModel,
     prompt: &Prompt,
     (cache, key): (&Cache, &str),
 ) -> ReviewResult {
     let (mut last, mut is_tired): (Option<ReviewResult>, bool) = (None, false);
     let start = Instant::now();
-    for (stage, time) in stages(scene.reviewer, scene.proposed.call.attended) {
-        let time = time.min(scene.room.saturating_sub(start.elapsed()));
+    for (stage, time) in stages(context.reviewer, context.proposed.call.attended) {
+        let time = time.min(context.time_left.saturating_sub(start.elapsed()));
         if time.is_zero() {
             break;
         }
-        let exchange = client::ask(chosen, prompt, stage, time, scene.dirs.home());
+        let exchange = client::ask(chosen, prompt, stage, time, context.dirs.home());
         let goes_on = match &exchange.result {
             Ok(reply) => reply.decision == Decision::Block,
             Err(fault) => fault.leaves_hope(),
@@ -217,12 +217,12 @@ fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (Stage
     timed.into_iter().filter(|(_, time)| !time.is_zero())
 }
 
-fn prepared(evaluation: &Evaluation, scene: &ReviewContext<'_>) -> Result<Prompt, Fault> {
-    let key = key::redaction(&scene.dirs.state());
-    let text = scene.proposed.transcript.as_deref().and_then(|path| checked_read::end_of(path, transcript::TAIL));
-    let instructions = instructions(scene);
+fn prepared(evaluation: &Evaluation, context: &ReviewContext<'_>) -> Result<Prompt, Fault> {
+    let key = key::redaction(&context.dirs.state());
+    let text = context.proposed.transcript.as_deref().and_then(|path| checked_read::end_of(path, transcript::TAIL));
+    let instructions = instructions(context);
     let matter = PromptInput {
-        call: &scene.proposed.call,
+        call: &context.proposed.call,
         facts: &evaluation.facts,
         judgement: &evaluation.judgement,
         instructions: &instructions,
@@ -230,7 +230,7 @@ fn prepared(evaluation: &Evaluation, scene: &ReviewContext<'_>) -> Result<Prompt
         key: &key,
     };
     let nonce = nonce().ok_or_else(|| Fault::Unsendable("can't get a random number".to_owned()))?;
-    Prompt::new(Lists::of(scene.reviewer).policy(), matter, &nonce).map_err(Fault::Unsendable)
+    Prompt::new(Lists::of(context.reviewer).policy(), matter, &nonce).map_err(Fault::Unsendable)
 }
 
 pub(crate) fn nonce() -> Option<String> {
@@ -238,14 +238,14 @@ pub(crate) fn nonce() -> Option<String> {
 }
 
 /// What the agent loaded, or what is in the project.
-fn instructions(scene: &ReviewContext<'_>) -> Vec<InstructionFile> {
-    if scene.reviewer.instructions == Some(false) {
+fn instructions(context: &ReviewContext<'_>) -> Vec<InstructionFile> {
+    if context.reviewer.instructions == Some(false) {
         return Vec::new();
     }
-    if let Some(files) = &scene.proposed.situation.instructions {
+    if let Some(files) = &context.proposed.situation.instructions {
         return files.clone();
     }
-    let Some(root) = scene.project else { return Vec::new() };
+    let Some(root) = context.project else { return Vec::new() };
     let file = |name: &&str| {
         let text = checked_read::start_of(Path::new(root).join(name), LONGEST)?;
         Some(InstructionFile { path: (*name).to_owned(), text })

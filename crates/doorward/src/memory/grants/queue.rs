@@ -23,7 +23,7 @@ pub(crate) enum CallState {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct QueueRow {
     pub pending: Pending,
-    pub stand: CallState,
+    pub state: CallState,
     /// The ids of older calls that look identical.
     pub folded: Vec<String>,
     /// How often it was proposed, folded ones included.
@@ -79,22 +79,21 @@ impl QueueRow {
 pub(crate) fn queue(calls: Vec<Pending>, now_ms: u64) -> Vec<QueueRow> {
     let mut rows: Vec<QueueRow> = Vec::new();
     for pending in calls {
-        let stand = CallState::of(&pending, now_ms);
+        let state = CallState::of(&pending, now_ms);
         // Waiting calls are answered by id, so each gets its own line.
-        // Each waiting call has its own clock and its own agent.
-        let is_foldable = !matches!(stand, CallState::Waits(_));
-        let like = rows.iter_mut().find(|row| is_foldable && row.stand == stand && is_alike(&row.pending, &pending));
+        let is_foldable = !matches!(state, CallState::Waits(_));
+        let like = rows.iter_mut().find(|row| is_foldable && row.state == state && is_alike(&row.pending, &pending));
         let times = pending.times.max(1);
         match like {
             Some(row) => {
                 row.folded.push(pending.id);
                 row.times = row.times.saturating_add(times);
             }
-            None => rows.push(QueueRow { pending, stand, folded: Vec::new(), times }),
+            None => rows.push(QueueRow { pending, state: state, folded: Vec::new(), times }),
         }
     }
     // Stable: among equals the latest stays first.
-    rows.sort_by_key(|row| row.stand);
+    rows.sort_by_key(|row| row.state);
     rows
 }
 
@@ -133,7 +132,7 @@ mod tests {
         assert_eq!(shown, [("prompt", 1), ("dead", 4), ("late", 3), ("closed", 1), ("yes", 1)], "{rows:?}");
         let rows =
             queue(vec![call("dead", "ls"), waits("late", now_ms + 40_000), waits("soon", now_ms + 1_500)], now_ms);
-        let shown: Vec<(&str, CallState)> = rows.iter().map(|row| (row.pending.id.as_str(), row.stand)).collect();
+        let shown: Vec<(&str, CallState)> = rows.iter().map(|row| (row.pending.id.as_str(), row.state)).collect();
         assert_eq!(
             shown,
             [("soon", CallState::Waits(2)), ("late", CallState::Waits(40)), ("dead", CallState::Refused)]

@@ -51,7 +51,7 @@ impl Session {
         })
     }
 
-    /// The file in doubt if a call started now; unlike `crosses`, this notes nothing.
+    /// The file in doubt if a call started now; unlike `start_call`, this notes nothing.
     pub(crate) fn would_conflict(&self, call: Footprint) -> Option<String> {
         match self.states.as_ref().ok()?.find::<InFlight>(&self.id) {
             Ok(state) => state.unwrap_or_default().begin(call, self.now_ms),
@@ -67,7 +67,7 @@ impl Session {
         }
     }
 
-    /// Background processes of earlier calls that may still run. `crosses` handles unreadable state.
+    /// Background processes of earlier calls that may still run. `start_call` handles unreadable state.
     pub(crate) fn background_runs(&self) -> Vec<LeftRun> {
         let found = self.states.as_ref().ok().and_then(|states| states.find::<InFlight>(&self.id).ok().flatten());
         found.map(|state| state.background_runs(self.now_ms)).unwrap_or_default()
@@ -84,7 +84,7 @@ impl Session {
         }
     }
 
-    /// A call the user was asked about will never run; without a name, none of the open ones.
+    /// Notes that a call the user was asked about will never run; without an id, that none of the open ones will.
     pub(crate) fn withdraw_call(&self, id: Option<&str>) {
         if let Ok(states) = &self.states
             && matches!(states.find::<InFlight>(&self.id), Ok(Some(_)))

@@ -84,25 +84,25 @@ pub(super) struct CopyContext<'a> {
 
 impl Plan {
     /// Everything at and below the paths that has to be copied, or why that is not possible.
-    pub(super) fn of(wanted: &[ChangedPath], ground: CopyContext<'_>) -> Result<Plan, String> {
+    pub(super) fn of(wanted: &[ChangedPath], context: CopyContext<'_>) -> Result<Plan, String> {
         let mut plan = Plan::default();
         let mut doors = Doors::default();
         for wanted in wanted {
-            plan.add(wanted, ground, &mut doors)?;
+            plan.add(wanted, context, &mut doors)?;
         }
         plan.items.sort_by(|a, b| a.path.cmp(&b.path));
         plan.items.dedup_by(|a, b| a.path == b.path);
         Ok(plan)
     }
 
-    fn add(&mut self, wanted: &ChangedPath, ground: CopyContext<'_>, doors: &mut Doors) -> Result<(), String> {
+    fn add(&mut self, wanted: &ChangedPath, context: CopyContext<'_>, doors: &mut Doors) -> Result<(), String> {
         let shown = wanted.path.display();
         // A copy of the path as written would miss what the pattern matches.
         if wanted.by_git && is_pattern(&wanted.path) {
             return Err(format!("`{shown}` may be a git path pattern"));
         }
         // A copy of the store would contain itself.
-        if ground.store.starts_with(&wanted.path) || wanted.path.starts_with(ground.store) {
+        if context.store.starts_with(&wanted.path) || wanted.path.starts_with(context.store) {
             return Err(format!("`{shown}` contains the snapshots themselves"));
         }
         let first = self.items.len();
@@ -113,14 +113,14 @@ impl Plan {
                 Err(error) => return Err(format!("`{}` can't be inspected: {error}", path.display())),
             };
             self.looked += 1;
-            if self.looked > ground.limits.files.saturating_mul(LOOKS) {
+            if self.looked > context.limits.files.saturating_mul(LOOKS) {
                 return Err(format!("more than {} paths would have to be checked", self.looked - 1));
             }
             if kind(&stat) == FileType::Directory {
                 let below = TreePosition { wanted, whole };
-                waiting.extend(self.directory(path, stat, below, (ground, &mut *doors))?);
+                waiting.extend(self.directory(path, stat, below, (context, &mut *doors))?);
             } else {
-                self.file(path, stat, TreePosition { wanted, whole }, ground)?;
+                self.file(path, stat, TreePosition { wanted, whole }, context)?;
             }
         }
         if wanted.by_git {
@@ -151,14 +151,14 @@ impl Plan {
         path: PathBuf,
         stat: Stat,
         below: TreePosition<'_>,
-        (ground, doors): (CopyContext<'_>, &mut Doors),
+        (context, doors): (CopyContext<'_>, &mut Doors),
     ) -> Result<Vec<(PathBuf, bool)>, String> {
         let is_top = path == below.wanted.path;
-        if !is_top && !below.whole && path.to_str().is_some_and(|path| ground.world.is_rebuilt(path)) {
+        if !is_top && !below.whole && path.to_str().is_some_and(|path| context.world.is_rebuilt(path)) {
             self.leave(path, below);
             return Ok(Vec::new());
         }
-        let most = usize::try_from(ground.limits.files.saturating_mul(LOOKS)).unwrap_or(usize::MAX);
+        let most = usize::try_from(context.limits.files.saturating_mul(LOOKS)).unwrap_or(usize::MAX);
         let names =
             names(&path, most, doors).map_err(|error| format!("`{}` can't be read: {error}", path.display()))?;
         let is_repository = names.iter().any(|name| name == ".git");
@@ -182,7 +182,7 @@ impl Plan {
         path: PathBuf,
         stat: Stat,
         below: TreePosition<'_>,
-        ground: CopyContext<'_>,
+        context: CopyContext<'_>,
     ) -> Result<(), String> {
         let shown = path.display().to_string();
         match kind(&stat) {
@@ -194,11 +194,11 @@ impl Plan {
             | FileType::BlockDevice
             | FileType::Unknown => return Err(format!("`{shown}` is a device, socket or pipe")),
         }
-        if !below.whole && is(&path, ground, Tracking::Rebuildable) {
+        if !below.whole && is(&path, context, Tracking::Rebuildable) {
             self.leave(path, below);
             return Ok(());
         }
-        if !below.whole && is(&path, ground, Tracking::Clean) {
+        if !below.whole && is(&path, context, Tracking::Clean) {
             self.left_to_git += 1;
             self.leave(path, below);
             return Ok(());
@@ -217,7 +217,7 @@ impl Plan {
         }
         self.files += 1;
         self.bytes = self.bytes.saturating_add(u64::try_from(stat.st_size).unwrap_or(u64::MAX));
-        let Limits { files, bytes, .. } = ground.limits;
+        let Limits { files, bytes, .. } = context.limits;
         if self.files > files {
             return Err(format!("more than {}", crate::machine::count::counted(files, "file")));
         }
@@ -241,8 +241,8 @@ pub(super) fn kind(stat: &Stat) -> FileType {
 }
 
 /// What git says about the file, if it knows it. Names that are not UTF-8 are unknown.
-fn is(path: &Path, ground: CopyContext<'_>, what: Tracking) -> bool {
-    path.to_str().is_some_and(|path| ground.world.file_tracking(path) == what)
+fn is(path: &Path, context: CopyContext<'_>, what: Tracking) -> bool {
+    path.to_str().is_some_and(|path| context.world.file_tracking(path) == what)
 }
 
 /// Git reads these as patterns and pathspec magic.
