@@ -10,7 +10,7 @@ use crate::machine::paths::Dirs;
 use crate::machine::record::{LogEntry, Recorder};
 use crate::machine::visible;
 use crate::memory::evaluation::{Decided, Evaluation};
-use crate::memory::grants::binding::{Binding, Subject, exact_call, policy};
+use crate::memory::grants::binding::{Binding, GrantSubject, exact_call, policy};
 use crate::memory::grants::pending::{Pending, Status, needed};
 use crate::memory::grants::repeat::{CallShape, SessionGrant, USES};
 use crate::memory::grants::store::{Grant, GrantStore, LASTS_MS};
@@ -252,8 +252,8 @@ impl GrantCheck<'_> {
         Some(if is_block { way_around(&id) } else { way_to_yes(&id) })
     }
 
-    fn subject<'a>(&'a self, evaluation: &'a Evaluation) -> Subject<'a> {
-        Subject {
+    fn subject<'a>(&'a self, evaluation: &'a Evaluation) -> GrantSubject<'a> {
+        GrantSubject {
             call: self.call,
             evaluation,
             mode: self.mode,

@@ -15,7 +15,7 @@ use crate::memory::ledger_view::LedgerView;
 use crate::memory::rollout_evidence;
 use crate::memory::rollout_evidence::JudgedCall;
 use crate::policy::load;
-use crate::policy::rollout::stage::{Stage, StageChange};
+use crate::policy::rollout::stage::{RolloutStage, StageChange};
 use crate::policy::rollout::state::{Rollout, Subject};
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
@@ -153,7 +153,7 @@ pub(crate) fn on_spike(dirs: &Dirs, agent: &str, ledger: &mut dyn Recorder) {
 
 fn is_watched(rollout: &Rollout, subject: &Subject) -> bool {
     let stage = rollout.track(subject).map(|track| track.now().stage).unwrap_or_default();
-    stage >= Stage::Canary && !matches!(subject, Subject::Rule(_))
+    stage >= RolloutStage::Canary && !matches!(subject, Subject::Rule(_))
 }
 
 fn is_laxer(rollout: &Rollout, subject: &Subject, in_force: &Thresholds) -> bool {
@@ -167,10 +167,10 @@ fn is_laxer(rollout: &Rollout, subject: &Subject, in_force: &Thresholds) -> bool
 fn take_back(dirs: &Dirs, ledger: &mut dyn Recorder, subject: &Subject, why: &str) -> anyhow::Result<bool> {
     let now = now_ms();
     let stage = |rollout: &mut Rollout| {
-        let track = rollout.track_mut(subject).filter(|track| track.now().stage >= Stage::Canary)?;
+        let track = rollout.track_mut(subject).filter(|track| track.now().stage >= RolloutStage::Canary)?;
         let before = track.now().stage;
         track.push(StageChange {
-            stage: Stage::ConfirmAll,
+            stage: RolloutStage::ConfirmAll,
             since_ms: now,
             is_rollback: true,
             ..StageChange::default()
@@ -181,7 +181,7 @@ fn take_back(dirs: &Dirs, ledger: &mut dyn Recorder, subject: &Subject, why: &st
     let body = PolicyBody {
         what: format!("the rollout of {} was taken back by itself: {why}", subject.display()),
         before: Some(before.to_string()),
-        after: Some(Stage::ConfirmAll.to_string()),
+        after: Some(RolloutStage::ConfirmAll.to_string()),
         user: None,
         project: None,
     };

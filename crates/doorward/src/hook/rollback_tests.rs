@@ -19,7 +19,7 @@ struct Story {
 }
 
 impl Story {
-    fn at(stage: Stage) -> Story {
+    fn at(stage: RolloutStage) -> Story {
         let home = tempfile::tempdir().unwrap();
         let dirs = Dirs::at(home.path().to_str().unwrap());
         crate::machine::record::begin(&dirs).unwrap();
@@ -77,7 +77,7 @@ impl Story {
         self.add(&OutcomeBody::new(decision.into(), became, None), ago_ms);
     }
 
-    fn stage(&self) -> Stage {
+    fn stage(&self) -> RolloutStage {
         Rollout::load(&self.dirs).unwrap().unwrap().agents["claude"].now().stage
     }
 
@@ -91,15 +91,15 @@ impl Story {
 }
 
 fn check(what: &str, tell: impl FnOnce(&mut Story), wanted: Option<&str>) {
-    let mut story = Story::at(Stage::Auto);
+    let mut story = Story::at(RolloutStage::Auto);
     story.quiet();
     tell(&mut story);
     let taken_back = watch(&story.dirs).unwrap();
     match wanted {
-        None => assert!(taken_back.is_empty() && story.stage() == Stage::Auto, "{what}: {taken_back:?}"),
+        None => assert!(taken_back.is_empty() && story.stage() == RolloutStage::Auto, "{what}: {taken_back:?}"),
         Some(why) => {
             assert!(taken_back.first().is_some_and(|(_, found)| found.contains(why)), "{what}: {taken_back:?}");
-            assert_eq!(story.stage(), Stage::ConfirmAll, "{what}");
+            assert_eq!(story.stage(), RolloutStage::ConfirmAll, "{what}");
             let (policy, alert) = (story.told(Kind::Policy).concat(), story.told(Kind::Alert).concat());
             assert!(policy.contains(why) && alert.contains(why), "{what}: {policy} {alert}");
             assert!(watch(&story.dirs).unwrap().is_empty(), "{what}: once is enough");
@@ -171,19 +171,22 @@ fn many_blocks_of_one_session_take_the_agent_back_and_spread_ones_do_not() {
 
 #[test]
 fn only_what_is_let_go_is_taken_back() {
-    for (stage, is_taken_back) in
-        [(Stage::ConfirmAll, false), (Stage::Shadow, false), (Stage::Canary, true), (Stage::Auto, true)]
-    {
+    for (stage, is_taken_back) in [
+        (RolloutStage::ConfirmAll, false),
+        (RolloutStage::Shadow, false),
+        (RolloutStage::Canary, true),
+        (RolloutStage::Auto, true),
+    ] {
         let mut story = Story::at(stage);
         burst(&mut story, 3, 60 * MINUTE, true);
         assert_eq!(!watch(&story.dirs).unwrap().is_empty(), is_taken_back, "{stage}");
     }
-    let story = Story::at(Stage::Auto);
+    let story = Story::at(RolloutStage::Auto);
     let mut ledger = Ledger::open(&story.dirs);
     on_spike(&story.dirs, "codex", &mut ledger);
-    assert_eq!(story.stage(), Stage::Auto);
+    assert_eq!(story.stage(), RolloutStage::Auto);
     on_spike(&story.dirs, "claude", &mut ledger);
-    assert_eq!(story.stage(), Stage::ConfirmAll);
+    assert_eq!(story.stage(), RolloutStage::ConfirmAll);
     assert_eq!(story.told(Kind::Alert).len(), 1);
 }
 
@@ -195,7 +198,7 @@ fn what_cannot_be_recorded_is_taken_back_all_the_same() {
             anyhow::bail!("no space left")
         }
     }
-    let story = Story::at(Stage::Auto);
+    let story = Story::at(RolloutStage::Auto);
     on_spike(&story.dirs, "claude", &mut Full);
-    assert_eq!(story.stage(), Stage::ConfirmAll);
+    assert_eq!(story.stage(), RolloutStage::ConfirmAll);
 }

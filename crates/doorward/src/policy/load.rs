@@ -12,7 +12,7 @@ use crate::policy::approved_config::{Accepted, USER};
 use crate::policy::client_rules::{self, RuleFile};
 use crate::policy::config::{Config, Note, Numbers, Rights, held_back, notes, pi};
 use crate::policy::from_history::FromHistory;
-use crate::policy::rollout::{Assigned, Rollout, Stage};
+use crate::policy::rollout::{Assigned, Rollout, RolloutStage};
 use crate::policy::trust::Trust;
 use crate::policy::user_files::{self, Extensions};
 
@@ -132,8 +132,10 @@ impl Loaded {
     pub(crate) fn stage(&self, agent: &str) -> Option<String> {
         let step = self.rollout.as_ref()?.agents.get(agent).filter(|_| self.config.is_staged(agent))?.now();
         Some(match step.stage {
-            Stage::Canary => format!("rollout: {} of sessions in `auto`", step.share),
-            stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto) => format!("rollout: stage `{stage}`"),
+            RolloutStage::Canary => format!("rollout: {} of sessions in `auto`", step.share),
+            stage @ (RolloutStage::ConfirmAll | RolloutStage::Shadow | RolloutStage::Auto) => {
+                format!("rollout: stage `{stage}`")
+            }
         })
     }
 

@@ -8,7 +8,7 @@ use crate::memory::evaluation::Evaluation;
 
 /// One line of the output of `check --jsonl`.
 #[derive(Debug, Serialize)]
-pub(crate) struct Answer {
+pub(crate) struct CheckAnswer {
     pub id: Value,
     pub verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,10 +26,10 @@ pub(crate) struct Answer {
     pub latency_us: u64,
 }
 
-impl Answer {
-    pub(crate) fn new(id: Value, evaluation: &Evaluation) -> Answer {
+impl CheckAnswer {
+    pub(crate) fn new(id: Value, evaluation: &Evaluation) -> CheckAnswer {
         let judgement = &evaluation.judgement;
-        Answer {
+        CheckAnswer {
             id,
             verdict: judgement.verdict.as_str(),
             cleared_by: judgement.cleared_by.map(|clearance| clearance.as_str()),
@@ -44,8 +44,8 @@ impl Answer {
     }
 
     /// The answer to a line that is not a call.
-    pub(crate) fn malformed(id: Value, reason: String) -> Answer {
-        Answer {
+    pub(crate) fn malformed(id: Value, reason: String) -> CheckAnswer {
+        CheckAnswer {
             id,
             verdict: doorward_engine::Verdict::Confirm.as_str(),
             cleared_by: None,

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use doorward_engine::{Mode, Policy, ToolCall, Verdict};
 use serde_json::{Value, json};
 
-use super::request::Request;
+use super::request::CheckRequest;
 use crate::desk::check::arguments::CheckArguments;
 use crate::hook::agents::shells::ThisMachine;
 use crate::hook::concurrent;
@@ -147,7 +147,7 @@ impl Forecast {
 }
 
 /// What the hook would answer.
-pub(super) fn foresee(request: &Request, asked: &Circumstances) -> Result<Forecast, String> {
+pub(super) fn foresee(request: &CheckRequest, asked: &Circumstances) -> Result<Forecast, String> {
     let dirs = Dirs::find()?;
     private_state::check(&dirs).map_err(|error| format!("the hook would refuse every call: {error:#}"))?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));

@@ -17,11 +17,11 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, World, tool_from_json};
 use serde_json::{Value, json};
 
-pub(crate) use answer::Answer;
+pub(crate) use answer::CheckAnswer;
 pub(crate) use arguments::CheckArguments;
 use here::Forecast;
 use lines::{Line, Lines};
-pub(crate) use request::Request;
+pub(crate) use request::CheckRequest;
 use stats::Stats;
 
 use crate::desk::screen;
@@ -75,7 +75,7 @@ impl Checker {
         Ok(Checker { world, built_in: Policy::built_in(), cwd, ledger })
     }
 
-    fn consider(&mut self, request: Request) -> Result<Evaluation, String> {
+    fn consider(&mut self, request: CheckRequest) -> Result<Evaluation, String> {
         let evaluation = match request.world.clone().or_else(|| self.world.clone()) {
             Some(description) => self.in_description(&request, description)?,
             None => on_this_machine(&request)?,
@@ -84,7 +84,7 @@ impl Checker {
     }
 
     /// Writes the requested record.
-    fn record(&mut self, request: Request, evaluation: Evaluation) -> Result<Evaluation, String> {
+    fn record(&mut self, request: CheckRequest, evaluation: Evaluation) -> Result<Evaluation, String> {
         let (root, mode) = (request.root.clone(), request.mode);
         let decided = Decided::bare(evaluation, mode);
         if let Some(ledger) = &mut self.ledger {
@@ -105,7 +105,7 @@ impl Checker {
         Ok(decided.evaluation)
     }
 
-    fn in_description(&self, request: &Request, mut description: Description) -> Result<Evaluation, String> {
+    fn in_description(&self, request: &CheckRequest, mut description: Description) -> Result<Evaluation, String> {
         if description.project.is_none() {
             description.project = request.root.clone();
         }
@@ -132,7 +132,7 @@ fn evaluate(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
 }
 
 /// Judges on this machine, under the user's configuration plus the request's own.
-fn on_this_machine(request: &Request) -> Result<Evaluation, String> {
+fn on_this_machine(request: &CheckRequest) -> Result<Evaluation, String> {
     let dirs = Dirs::find()?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
     let mut loaded = load::load(&dirs, project.as_deref(), &request.call.agent);
@@ -189,7 +189,7 @@ pub(crate) fn exit_code(verdict: Verdict) -> u8 {
     }
 }
 
-fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
+fn single(checker: &Checker, arguments: &CheckArguments) -> Result<CheckRequest> {
     let input = match (&arguments.command, &arguments.input) {
         (Some(command), None) => json!({ "command": command }),
         (None, Some(input)) => crate::machine::json::parse(input.as_bytes())
@@ -207,11 +207,11 @@ fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
     let mut call = ToolCall::new(tool, checker.cwd.clone());
     call.agent = arguments.agent.map_or("", |agent| agent.name()).to_owned();
     let mode = arguments.mode.map_or(Mode::Auto, Mode::from);
-    Ok(Request { id: Value::Null, call, world: None, root: None, mode, config: None })
+    Ok(CheckRequest { id: Value::Null, call, world: None, root: None, mode, config: None })
 }
 
 fn single_json(evaluation: &Evaluation, foreseen: Option<&Forecast>, arguments: &CheckArguments) -> Result<Value> {
-    let mut answer = serde_json::to_value(Answer::new(Value::Null, evaluation))?;
+    let mut answer = serde_json::to_value(CheckAnswer::new(Value::Null, evaluation))?;
     if let Value::Object(fields) = &mut answer {
         fields.remove("id");
         let instead = evaluation.judgement.reasons_to_read().find_map(|opinion| opinion.instead.as_deref());
@@ -263,8 +263,9 @@ fn many(checker: &mut Checker, path: &Path, arguments: &CheckArguments) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(Answer, Option<Evaluation>)> {
-    let malformed = |id: Value, problem: &str| Some((Answer::malformed(id, format!("line {number} {problem}")), None));
+fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(CheckAnswer, Option<Evaluation>)> {
+    let malformed =
+        |id: Value, problem: &str| Some((CheckAnswer::malformed(id, format!("line {number} {problem}")), None));
     let text = match line {
         Line::TooLong(start) => {
             return malformed(request::salvaged_id(start.get(..4096).unwrap_or(start)), "is longer than 64 MiB");
@@ -274,13 +275,13 @@ fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(A
     if text.is_empty() {
         return None;
     }
-    let request = match Request::parse(text, &checker.cwd) {
+    let request = match CheckRequest::parse(text, &checker.cwd) {
         Ok(request) => request,
         Err(bad) => return malformed(bad.id, &bad.problem),
     };
     let id = request.id.clone();
     match checker.consider(request) {
-        Ok(evaluation) => Some((Answer::new(id, &evaluation), Some(evaluation))),
+        Ok(evaluation) => Some((CheckAnswer::new(id, &evaluation), Some(evaluation))),
         Err(problem) => malformed(id, &format!("can't be judged: {problem}")),
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::answer::Answer;
+use super::answer::CheckAnswer;
 use crate::memory::evaluation::Evaluation;
 
 /// How many entries of each ranking are shown.
@@ -46,7 +46,7 @@ impl Ranking {
 }
 
 impl Stats {
-    pub(super) fn add(&mut self, answer: &Answer, evaluation: Option<&Evaluation>) {
+    pub(super) fn add(&mut self, answer: &CheckAnswer, evaluation: Option<&Evaluation>) {
         self.calls += 1;
         *self.verdicts.entry(answer.verdict).or_default() += 1;
         *self.coverage.entry(answer.coverage).or_default() += 1;

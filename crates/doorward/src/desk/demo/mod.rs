@@ -22,7 +22,7 @@ use crate::desk::screen::verdict_style;
 use crate::desk::snapshots;
 use crate::machine::record;
 use crate::machine::visible;
-use stage::{Played, Stage, UNCOMMITTED};
+use stage::{DemoStage, Played, UNCOMMITTED};
 
 /// One call per line: the tool, its input, what the agent is up to, and whether the user says yes when asked.
 const SESSION: &str = include_str!("session.jsonl");
@@ -89,7 +89,7 @@ fn open(keep: bool) -> Result<ExitCode> {
 fn play(base: &Path, keep: bool) -> Result<ExitCode> {
     crate::memory::evaluation::silence_panics();
     crate::machine::paths::leave_the_machine();
-    let stage = Stage::build(base)?;
+    let stage = DemoStage::build(base)?;
     let mut out = anstream::stdout().lock();
     writeln!(out, "An agent at work in a scratch project. None of these calls is actually run.\n")?;
     let mut counts = [0usize; 3];
@@ -117,7 +117,7 @@ fn play(base: &Path, keep: bool) -> Result<ExitCode> {
 }
 
 /// The story everyone knows: uncommitted work, lost and restored.
-fn take_back(out: &mut dyn Write, stage: &Stage, counts: &mut [usize; 3]) -> Result<()> {
+fn take_back(out: &mut dyn Write, stage: &DemoStage, counts: &mut [usize; 3]) -> Result<()> {
     let number = SESSION.lines().count() + 1;
     let input = json!({ "command": "git reset --hard && git clean -fdx" });
     let played = Played { aim: "throw work away".to_owned(), ..stage.propose(&json!("Bash"), &input, number)? };
@@ -141,7 +141,7 @@ fn take_back(out: &mut dyn Write, stage: &Stage, counts: &mut [usize; 3]) -> Res
 }
 
 /// Leaves what git would have left: only what was committed.
-fn lose(stage: &Stage) -> Result<()> {
+fn lose(stage: &DemoStage) -> Result<()> {
     let project = PathBuf::from(stage.project());
     for (name, _) in UNCOMMITTED {
         match stage::committed(name) {
@@ -186,7 +186,7 @@ fn cut(text: &str, room: usize) -> String {
 }
 
 /// Checks that the record matches what was shown.
-fn prove(out: &mut dyn Write, stage: &Stage) -> Result<()> {
+fn prove(out: &mut dyn Write, stage: &DemoStage) -> Result<()> {
     let dirs = &stage.surroundings.dirs;
     let mut log = doorward_ledger::Log::open(&record::directory(dirs))?;
     record::checkpoint(dirs, &mut log, crate::machine::clock::now_ms())?;

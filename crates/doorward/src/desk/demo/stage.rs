@@ -54,15 +54,16 @@ pub(super) struct Played {
 }
 
 /// Everything is in one directory, which the caller removes.
-pub(super) struct Stage {
+pub(super) struct DemoStage {
     pub base: PathBuf,
     pub surroundings: Surroundings,
 }
 
-impl Stage {
-    pub(super) fn build(base: &Path) -> Result<Stage> {
+impl DemoStage {
+    pub(super) fn build(base: &Path) -> Result<DemoStage> {
         let home = base.join("home").to_str().context("the temporary directory is not UTF-8")?.to_owned();
-        let stage = Stage { base: base.to_owned(), surroundings: Surroundings::new(Agent::Claude, Dirs::at(&home)) };
+        let stage =
+            DemoStage { base: base.to_owned(), surroundings: Surroundings::new(Agent::Claude, Dirs::at(&home)) };
         let dirs = &stage.surroundings.dirs;
         record::begin(dirs)?;
         for name in PROGRAMS {

@@ -40,7 +40,7 @@ pub(crate) enum ApprovedBy<'a> {
 
 /// What an approval led to.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Approval {
+pub(crate) enum ApprovalStep {
     /// The call may run once.
     Granted,
     /// The second step is possible in this many milliseconds.
@@ -77,7 +77,7 @@ pub(crate) fn approve(
     id: &str,
     yes: ApprovedBy<'_>,
     why: Option<String>,
-) -> Result<Approval> {
+) -> Result<ApprovalStep> {
     let pending = answerable(store, id)?;
     check_unchanged(&pending)?;
     check_typed(&pending, yes)?;
@@ -88,7 +88,7 @@ pub(crate) fn approve(
         return Ok(step);
     }
     store_grant(store, ledger, &pending, why)?;
-    Ok(Approval::Granted)
+    Ok(ApprovalStep::Granted)
 }
 
 /// Refuses a call.
@@ -209,16 +209,16 @@ fn check_pause(store: &GrantStore, pending: &Pending) -> Result<()> {
 }
 
 /// The first of two steps, unless it was done before and long enough ago.
-fn first_step(store: &GrantStore, pending: &Pending) -> Result<Option<Approval>> {
+fn first_step(store: &GrantStore, pending: &Pending) -> Result<Option<ApprovalStep>> {
     let now_ms = store.now_ms;
     match pending.first_step_ms.map(|first| (first, now_ms.saturating_sub(first))) {
         Some((first, passed)) if first <= now_ms && (APART_MS..=TOGETHER_MS).contains(&passed) => Ok(None),
         Some((first, passed)) if first <= now_ms && passed < APART_MS => {
-            Ok(Some(Approval::FirstOfTwo(APART_MS - passed)))
+            Ok(Some(ApprovalStep::FirstOfTwo(APART_MS - passed)))
         }
         Some(_) | None => {
             store.change(&pending.id, |pending| pending.first_step_ms = Some(now_ms))?;
-            Ok(Some(Approval::FirstOfTwo(APART_MS)))
+            Ok(Some(ApprovalStep::FirstOfTwo(APART_MS)))
         }
     }
 }

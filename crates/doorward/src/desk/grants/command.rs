@@ -10,7 +10,7 @@ use doorward_engine::Clearance;
 use serde_json::{Value, json};
 
 use crate::desk::grants::answer;
-use crate::desk::grants::answer::{Approval, ApprovedBy};
+use crate::desk::grants::answer::{ApprovalStep, ApprovedBy};
 use crate::desk::grants::show;
 use crate::desk::person;
 use crate::machine::paths::Dirs;
@@ -121,11 +121,11 @@ pub(crate) fn approve(arguments: &ApproveArguments) -> Result<ExitCode> {
     let yes = typed.as_deref().map_or(ApprovedBy::Key, ApprovedBy::Typed);
     let step = answer::approve(&store, &mut ledger()?, &arguments.id, yes, why)?;
     match step {
-        Approval::Granted => {
+        ApprovalStep::Granted => {
             writeln!(out, "Approved. Ask the agent to retry: the same call runs once within the next ten minutes.")?;
             Ok(ExitCode::SUCCESS)
         }
-        Approval::FirstOfTwo(wait_ms) => {
+        ApprovalStep::FirstOfTwo(wait_ms) => {
             let seconds = wait_ms.div_ceil(1000);
             writeln!(
                 out,

@@ -2,7 +2,7 @@
 
 /// The relevant parts of a file, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Block {
+pub(super) enum SpecBlock {
     /// A fenced block opened with "json world": the machine for the rows that follow.
     World {
         line: usize,
@@ -31,7 +31,7 @@ struct Columns {
 }
 
 /// Finds all relevant blocks.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
+pub(super) fn blocks(text: &str) -> Vec<SpecBlock> {
     let mut found = Vec::new();
     let mut columns = None;
     let mut lines = text.lines().zip(1..);
@@ -44,13 +44,13 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
                 body.push('\n');
             }
             if fence.split_whitespace().any(|word| word == "world") {
-                found.push(Block::World { line: number, json: body });
+                found.push(SpecBlock::World { line: number, json: body });
             }
             columns = None;
         } else if !trimmed.starts_with('|') {
             columns = None;
         } else if let Some(columns) = columns {
-            found.extend(row(&cells(trimmed), columns, number).map(Block::Row));
+            found.extend(row(&cells(trimmed), columns, number).map(SpecBlock::Row));
         } else {
             columns = header(&cells(trimmed));
         }
@@ -133,7 +133,7 @@ text | no table
 | `rm` | block |
 ";
         let row = |line, tool: &str, argument: &str, verdict: &str, because: &str| {
-            Block::Row(SpecRow {
+            SpecBlock::Row(SpecRow {
                 line,
                 tool: tool.into(),
                 argument: argument.into(),
@@ -144,7 +144,7 @@ text | no table
         assert_eq!(
             blocks(text),
             [
-                Block::World { line: 3, json: "{\"home\": \"/h\"}\n".into() },
+                SpecBlock::World { line: 3, json: "{\"home\": \"/h\"}\n".into() },
                 row(9, "bash", "ls | wc", "approve", ""),
                 row(10, "write", "~/.bashrc", "block", "persistence"),
                 row(11, "bash", "echo `x`", "confirm", ""),

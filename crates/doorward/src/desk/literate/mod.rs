@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::machine::visible;
 use crate::memory::evaluation::{self, Evaluation};
-use markdown::{Block, SpecRow};
+use markdown::{SpecBlock, SpecRow};
 
 /// The files to check.
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ struct Mismatch {
 
 /// A file without any rows is more likely a typo than intended.
 fn expect_rows(path: &Path, text: &str) -> Result<()> {
-    let has_rows = markdown::blocks(text).iter().any(|block| matches!(block, Block::Row(_)));
+    let has_rows = markdown::blocks(text).iter().any(|block| matches!(block, SpecBlock::Row(_)));
     anyhow::ensure!(has_rows, "`{}` has no table with the columns `call` and `verdict`", path.display());
     Ok(())
 }
@@ -66,13 +66,13 @@ fn complaints(text: &str, policy: &Policy, rows: &mut usize) -> Vec<Mismatch> {
     let mut found = Vec::new();
     for block in markdown::blocks(text) {
         match block {
-            Block::World { line, json } => {
+            SpecBlock::World { line, json } => {
                 world = described(&json);
                 if let Err(problem) = &world {
                     found.push(Mismatch { line, text: format!("this is not a valid machine description: {problem}") });
                 }
             }
-            Block::Row(row) => {
+            SpecBlock::Row(row) => {
                 *rows += 1;
                 let outcome = world
                     .as_ref()

@@ -38,7 +38,7 @@ pub(crate) struct MetricsArguments {
 
 /// The figures, with pending calls and open alerts.
 #[derive(Debug)]
-struct Figures {
+struct MetricFigures {
     metrics: Metrics,
     pending: usize,
     /// Open alerts, by kind.
@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &MetricsArguments) -> Result<ExitCode> {
     }
 }
 
-fn figures(view: &LedgerView, since: &str) -> Result<Figures> {
+fn figures(view: &LedgerView, since: &str) -> Result<MetricFigures> {
     let now_ms = clock::now_ms();
     let since_ms = clock::parse(since, now_ms).map_err(anyhow::Error::msg)?;
     let index = view.index()?;
@@ -76,14 +76,14 @@ fn figures(view: &LedgerView, since: &str) -> Result<Figures> {
     let of_kind = |kind: doorward_ledger::AlertKind| {
         (kind.word(), standing.iter().filter(|alert| alert.kind == kind).count() as u64)
     };
-    Ok(Figures {
+    Ok(MetricFigures {
         metrics: index.metrics(since_ms, now_ms)?,
         pending: GrantStore::open_at(&view.dirs).map(|store| store.open_calls().len()).unwrap_or_default(),
         alerts: doorward_ledger::AlertKind::ALL.map(of_kind).to_vec(),
     })
 }
 
-fn as_json(figures: &Figures) -> Result<serde_json::Value> {
+fn as_json(figures: &MetricFigures) -> Result<serde_json::Value> {
     let mut value = serde_json::to_value(&figures.metrics)?;
     if let Some(map) = value.as_object_mut() {
         map.insert("pending".to_owned(), figures.pending.into());

@@ -9,7 +9,7 @@ use doorward_engine::{DescribedWorld, Facts, Mark, Operation, Policy, Source, Ve
 use serde::Deserialize;
 
 use super::rows::{LabelledCall, Purpose};
-use crate::desk::check::Request;
+use crate::desk::check::CheckRequest;
 
 /// What a line says besides the call itself.
 #[derive(Debug, Deserialize)]
@@ -48,7 +48,7 @@ fn row(line: &str) -> Result<Option<LabelledCall>> {
     if label.variant == OVERRIDDEN {
         return Ok(None);
     }
-    let request = Request::parse(line.as_bytes(), "/").map_err(|bad| anyhow!("a line {}", bad.problem))?;
+    let request = CheckRequest::parse(line.as_bytes(), "/").map_err(|bad| anyhow!("a line {}", bad.problem))?;
     let description = request.world.unwrap_or_default();
     let world = DescribedWorld::new(description, &request.call.cwd);
     let facts = observe(&request.call, &world);

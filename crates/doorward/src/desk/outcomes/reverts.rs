@@ -7,7 +7,7 @@ use doorward_engine::{Effect, Mark, Operation, Scope, Target, path};
 use doorward_ledger::{Became, Kind, Log, OutcomeBody, StateKey};
 use doorward_vocabulary::CallId;
 
-use super::undone::{Changes, FileChange, SOON_MS, Undone};
+use super::undone::{Changes, RecordedChange, SOON_MS, UndoneChange};
 use crate::desk::replay::{self, Aftermath, RecordedDecision};
 use crate::machine::clock::milliseconds;
 use crate::machine::file_digests::{self, FileDigests};
@@ -15,7 +15,7 @@ use crate::machine::world;
 use crate::memory::ledger_view::LedgerView;
 
 /// What one decision changes and discards.
-struct Decided {
+struct DecidedChange {
     id: CallId,
     turn: Option<String>,
     time_ms: u64,
@@ -35,7 +35,7 @@ pub(super) fn find(view: &LedgerView, since_ms: u64) -> Result<Vec<OutcomeBody>>
     let ends = ends(&view.log, since_ms)?;
     let mut discarded = Discarded::default();
     let (mut changes, mut undone) = (Changes::default(), Vec::new());
-    let fold = |deed: Option<Decided>| {
+    let fold = |deed: Option<DecidedChange>| {
         let Some(deed) = deed else { return };
         for (path, state) in &deed.before {
             undone.extend(changes.held(path, state, deed.time_ms));
@@ -67,17 +67,17 @@ pub(super) fn find(view: &LedgerView, since_ms: u64) -> Result<Vec<OutcomeBody>>
 struct Discarded {
     /// Files, and the decisions that changed them, with the time.
     open: HashMap<String, Vec<(CallId, u64)>>,
-    found: Vec<Undone>,
+    found: Vec<UndoneChange>,
 }
 
 impl Discarded {
-    fn pass(&mut self, deed: Decided) {
+    fn pass(&mut self, deed: DecidedChange) {
         for discarded in &deed.discards {
             let gone: Vec<String> = self.open.keys().filter(|path| path::under(path, discarded)).cloned().collect();
             for path in gone {
                 for (decision, from_ms) in self.open.remove(&path).unwrap_or_default() {
                     let (path, by, to_ms) = (path.clone(), Some(deed.id.clone()), deed.time_ms);
-                    self.found.push(Undone { decision, path, by: by.map(Into::into), from_ms, to_ms });
+                    self.found.push(UndoneChange { decision, path, by: by.map(Into::into), from_ms, to_ms });
                 }
             }
         }
@@ -88,7 +88,7 @@ impl Discarded {
 }
 
 /// The file was written again soon after its last change and has its old content back.
-fn put_back(changes: &mut Changes, path: &str, at_ms: u64, key: &StateKey) -> Vec<Undone> {
+fn put_back(changes: &mut Changes, path: &str, at_ms: u64, key: &StateKey) -> Vec<UndoneChange> {
     let modified = std::fs::symlink_metadata(path).and_then(|found| found.modified()).map(milliseconds);
     match modified {
         // Most files were left alone or changed much later; no need to read them.
@@ -100,16 +100,16 @@ fn put_back(changes: &mut Changes, path: &str, at_ms: u64, key: &StateKey) -> Ve
 }
 
 /// A commit, stash or checkout happened in between, so nothing is lost.
-fn is_kept(undone: &Undone, home: &str) -> bool {
+fn is_kept(undone: &UndoneChange, home: &str) -> bool {
     world::commit_changed(&undone.path, home, undone.from_ms..=undone.to_ms)
 }
 
-fn in_words(undone: &Undone) -> String {
+fn in_words(undone: &UndoneChange) -> String {
     let by = undone.by.as_deref().unwrap_or("hand");
     format!("`{}` was put back by {by}", undone.path)
 }
 
-fn deed(past: &RecordedDecision) -> Option<Decided> {
+fn deed(past: &RecordedDecision) -> Option<DecidedChange> {
     let of = |wanted: &dyn Fn(&Effect) -> bool| -> Vec<String> {
         past.facts.effects.iter().filter(|effect| wanted(effect)).filter_map(path_of).collect()
     };
@@ -120,15 +120,15 @@ fn deed(past: &RecordedDecision) -> Option<Decided> {
     }
     let body = &past.body;
     let (id, turn, before) = (body.id.clone(), body.turn.clone(), body.before.clone());
-    Some(Decided { id, turn, time_ms: past.time_ms, before, changes, discards })
+    Some(DecidedChange { id, turn, time_ms: past.time_ms, before, changes, discards })
 }
 
 /// What a call did to the files whose content is known before and after it.
-fn changed<'a>(deed: &'a Decided, end: &'a CallEnd) -> impl Iterator<Item = (&'a str, FileChange)> {
+fn changed<'a>(deed: &'a DecidedChange, end: &'a CallEnd) -> impl Iterator<Item = (&'a str, RecordedChange)> {
     deed.before.iter().filter_map(|(path, before)| {
         let after = end.after.get(path).filter(|after| *after != before)?;
         let (before, after, at_ms) = (before.clone(), after.clone(), end.time_ms);
-        let change = FileChange { decision: deed.id.clone(), turn: deed.turn.clone(), before, after, at_ms };
+        let change = RecordedChange { decision: deed.id.clone(), turn: deed.turn.clone(), before, after, at_ms };
         Some((path.as_str(), change))
     })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use doorward_engine::{Target, Verdict};
 use doorward_vocabulary::PatternId;
 
-use super::{Judge, JudgedCall, TranscriptSummary};
+use super::{Judge, PreviewedCall, TranscriptSummary};
 
 /// How many groups get a rule: start with these.
 // Trying a rule judges its calls again. A dozen covers nearly all questions of a normal month.
@@ -45,18 +45,18 @@ enum Candidate {
 
 /// The groups of what would be asked, the largest first.
 pub(super) fn of(seen: &TranscriptSummary, judge: &mut Judge<'_>) -> Vec<Group> {
-    let asked: Vec<&JudgedCall> =
+    let asked: Vec<&PreviewedCall> =
         seen.judged.iter().filter(|judged| judged.judgement.verdict == Verdict::Confirm).collect();
-    let mut kinds: BTreeMap<(PatternId, String), Vec<&JudgedCall>> = BTreeMap::new();
+    let mut kinds: BTreeMap<(PatternId, String), Vec<&PreviewedCall>> = BTreeMap::new();
     for judged in &asked {
         let settled = judged.judgement.settled_by.as_str();
         let why = judged.judgement.rule.clone().unwrap_or_else(|| settled.to_owned());
         kinds.entry((judged.facts.pattern.clone(), why)).or_default().push(judged);
     }
     let mut kinds: Vec<_> = kinds.into_iter().collect();
-    let sum = |group: &[&JudgedCall]| group.iter().map(|judged| judged.times).sum::<u64>();
+    let sum = |group: &[&PreviewedCall]| group.iter().map(|judged| judged.times).sum::<u64>();
     kinds.sort_by(|(a, one), (b, other)| sum(other).cmp(&sum(one)).then_with(|| a.cmp(b)));
-    let describe = |(at, ((pattern, _), group)): (usize, ((PatternId, String), Vec<&JudgedCall>))| {
+    let describe = |(at, ((pattern, _), group)): (usize, ((PatternId, String), Vec<&PreviewedCall>))| {
         let reason = group.first().and_then(|first| Some(first.judgement.reasons_to_read().next()?.because.clone()));
         let example = group.first().map(|first| first.facts.subject.clone()).unwrap_or_default();
         let rule = if at < RULES { narrowest(&group, &asked, judge) } else { None };
@@ -66,9 +66,9 @@ pub(super) fn of(seen: &TranscriptSummary, judge: &mut Judge<'_>) -> Vec<Group> 
 }
 
 /// The first rule, from narrow to wide, that silences any call of the group.
-fn narrowest(group: &[&JudgedCall], asked: &[&JudgedCall], judge: &mut Judge<'_>) -> Option<SuggestedRule> {
+fn narrowest(group: &[&PreviewedCall], asked: &[&PreviewedCall], judge: &mut Judge<'_>) -> Option<SuggestedRule> {
     for candidate in candidates(group) {
-        let mut silenced = |calls: &mut dyn Iterator<Item = &&JudgedCall>| -> u64 {
+        let mut silenced = |calls: &mut dyn Iterator<Item = &&PreviewedCall>| -> u64 {
             let mut count = 0;
             for judged in calls.take(TRIED) {
                 let verdict = judge.would_be(judged, |loaded| candidate.add_to(&mut loaded.config));
@@ -78,7 +78,7 @@ fn narrowest(group: &[&JudgedCall], asked: &[&JudgedCall], judge: &mut Judge<'_>
         };
         let silences = silenced(&mut group.iter());
         if silences > 0 {
-            let is_other = |judged: &&&JudgedCall| !group.iter().any(|own| std::ptr::eq(*own, **judged));
+            let is_other = |judged: &&&PreviewedCall| !group.iter().any(|own| std::ptr::eq(*own, **judged));
             let others = silenced(&mut asked.iter().filter(is_other).filter(|judged| candidate.concerns(judged)));
             return Some(SuggestedRule { text: candidate.text(), silences, others });
         }
@@ -87,7 +87,7 @@ fn narrowest(group: &[&JudgedCall], asked: &[&JudgedCall], judge: &mut Judge<'_>
 }
 
 /// What might silence a group: exactly its call, calls that start the same, its host, its project.
-fn candidates(group: &[&JudgedCall]) -> Vec<Candidate> {
+fn candidates(group: &[&PreviewedCall]) -> Vec<Candidate> {
     let mut found = Vec::new();
     let Some(first) = group.first() else { return found };
     let facts = &first.facts;
@@ -119,7 +119,7 @@ pub(crate) fn common_start(subjects: &[&str]) -> Option<String> {
     (words.len() >= 2).then(|| words.join(" "))
 }
 
-fn host(judged: &JudgedCall) -> Option<&str> {
+fn host(judged: &PreviewedCall) -> Option<&str> {
     judged.facts.effects.iter().find_map(|effect| match &effect.target {
         Target::Host(host) => Some(host.as_str()),
         Target::Path(_) | Target::Program(_) | Target::Resource(_) | Target::Unknown => None,
@@ -150,7 +150,7 @@ impl Candidate {
     }
 
     /// It can say something about this call.
-    fn concerns(&self, judged: &JudgedCall) -> bool {
+    fn concerns(&self, judged: &PreviewedCall) -> bool {
         match self {
             Candidate::Allow(pattern) => pattern.starts_with(&judged.facts.tool),
             Candidate::Host(name) => host(judged) == Some(name),

@@ -42,7 +42,7 @@ const TRIED: usize = 2000;
 
 /// A past call, judged as if it were made now.
 #[derive(Clone, Debug)]
-pub(crate) struct JudgedCall {
+pub(crate) struct PreviewedCall {
     pub agent: Agent,
     pub call: Rc<ToolCall>,
     pub facts: Rc<Facts>,
@@ -59,7 +59,7 @@ pub(crate) struct TranscriptSummary {
     pub malformed: u64,
     /// Calls that never reach a hook.
     pub unjudged: u64,
-    pub judged: Vec<JudgedCall>,
+    pub judged: Vec<PreviewedCall>,
 }
 
 impl TranscriptSummary {
@@ -119,7 +119,7 @@ pub(crate) fn silenced_by(dirs: &Dirs, patterns: &[String]) -> SilencedCalls {
     let mut judge = Judge::new(dirs);
     transcripts::sources(dirs, since).iter().for_each(|source| judge.read(source, since));
     let seen = judge.take_summary();
-    let asked: Vec<&JudgedCall> =
+    let asked: Vec<&PreviewedCall> =
         seen.judged.iter().filter(|judged| judged.judgement.verdict == Verdict::Confirm).take(TRIED).collect();
     let mut silenced =
         SilencedCalls { calls: seen.judged.iter().map(|judged| judged.times).sum(), ..SilencedCalls::default() };
@@ -141,7 +141,7 @@ pub(crate) struct Judge<'p> {
     configurations: HashMap<(Option<String>, &'static str), Configured>,
     projects: HashMap<String, Option<String>>,
     known: HashMap<String, usize>,
-    judged: Vec<JudgedCall>,
+    judged: Vec<PreviewedCall>,
     seen: TranscriptSummary,
     calls: u64,
     /// Writes nothing to disk, not even a key.
@@ -192,7 +192,7 @@ impl<'p> Judge<'p> {
         self.known.insert(fingerprint, self.judged.len());
         let (facts, judgement) = (Rc::new(evaluation.facts), Rc::new(evaluation.judgement));
         let call = Rc::new(proposed.call);
-        self.judged.push(JudgedCall { agent: past.agent, call, facts, judgement, project, times: 1 });
+        self.judged.push(PreviewedCall { agent: past.agent, call, facts, judgement, project, times: 1 });
     }
 
     fn consider(
@@ -228,7 +228,7 @@ impl<'p> Judge<'p> {
     }
 
     /// The verdict on a call under a changed configuration.
-    pub(crate) fn would_be(&mut self, judged: &JudgedCall, change: impl FnOnce(&mut Loaded)) -> Verdict {
+    pub(crate) fn would_be(&mut self, judged: &PreviewedCall, change: impl FnOnce(&mut Loaded)) -> Verdict {
         let configured = self.configured(judged.project.clone(), judged.agent);
         let mut loaded = configured.0.clone();
         change(&mut loaded);

@@ -78,7 +78,7 @@ impl Verdicts {
 
 /// The decisions of one category, or all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
+pub(crate) struct ReplaySums {
     pub judged: u64,
     pub before: Verdicts,
     pub after: Verdicts,
@@ -86,7 +86,7 @@ pub(crate) struct Sums {
     pub stricter: u64,
 }
 
-impl Sums {
+impl ReplaySums {
     fn add(&mut self, before: Verdict, after: Verdict, shift: Option<Shift>) {
         self.judged += 1;
         self.before.add(before);
@@ -124,8 +124,8 @@ pub(crate) struct RecordCheck {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Replayed {
     pub passed: ReadCounts,
-    pub all: Sums,
-    pub categories: BTreeMap<String, Sums>,
+    pub all: ReplaySums,
+    pub categories: BTreeMap<String, ReplaySums>,
     /// The first [`LISTED`] of them; `all` counts every one.
     pub laxer: Vec<ChangedVerdict>,
     pub stricter: Vec<ChangedVerdict>,

@@ -5,7 +5,7 @@ use std::io::Write;
 use doorward_engine::{Shift, Stand};
 use serde_json::{Value, json};
 
-use super::compare::{ChangedVerdict, Replayed, Sums, Verdicts};
+use super::compare::{ChangedVerdict, ReplaySums, Replayed, Verdicts};
 use crate::desk::screen::verdict_style;
 use crate::machine::clock;
 use crate::machine::visible;
@@ -100,8 +100,8 @@ fn standing(stand: &Stand) -> String {
     }
 }
 
-fn row(sums: &Sums) -> String {
-    let Sums { judged, before, after, laxer, stricter } = sums;
+fn row(sums: &ReplaySums) -> String {
+    let ReplaySums { judged, before, after, laxer, stricter } = sums;
     let of = |verdicts: &Verdicts| format!("{}/{}/{}", verdicts.approve, verdicts.confirm, verdicts.block);
     format!(
         "{judged} judged; approve/confirm/block {} before, {} after; {laxer} laxer, {stricter} stricter",
@@ -130,7 +130,7 @@ pub(crate) fn to_json(replayed: &Replayed, limit: usize) -> Value {
     })
 }
 
-fn sums_json(sums: &Sums) -> Value {
+fn sums_json(sums: &ReplaySums) -> Value {
     let of = |verdicts: &Verdicts| json!({ "approve": verdicts.approve, "confirm": verdicts.confirm, "block": verdicts.block });
     json!({ "judged": sums.judged, "before": of(&sums.before), "after": of(&sums.after), "laxer": sums.laxer,
         "stricter": sums.stricter })

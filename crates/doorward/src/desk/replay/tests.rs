@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::compare::Verdicts;
 use super::*;
 use crate::desk::grants::answer::approve as say_yes;
-use crate::desk::grants::answer::{Approval, ApprovedBy, to_type};
+use crate::desk::grants::answer::{ApprovalStep, ApprovedBy, to_type};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
@@ -139,7 +139,7 @@ fn what_was_decided_is_decided_again_bit_for_bit() {
         let pending = desk.open_calls().into_iter().find(|pending| pending.needs() <= Clearance::Firm).unwrap();
         let yes =
             say_yes(&desk, &mut Ledger::open(&house.dirs()), &pending.id, ApprovedBy::Typed(&to_type(&pending)), None);
-        assert_eq!(yes.unwrap(), Approval::Granted);
+        assert_eq!(yes.unwrap(), ApprovalStep::Granted);
         let replayed = house.replay(&Overrides::default());
         assert!(replayed.judged() > 150, "{}", replayed.judged());
         assert_eq!(replayed.recorded.first, Vec::<String>::new());

@@ -80,14 +80,14 @@ pub(super) struct LatestCall {
 /// One day, in UTC.
 pub(super) struct Day {
     pub start_ms: u64,
-    pub sums: Sums,
+    pub sums: DecisionSums,
     pub p50_us: Option<u64>,
     pub p99_us: Option<u64>,
 }
 
 pub(super) struct AgentFigures {
     pub agent: Agent,
-    pub sums: Sums,
+    pub sums: DecisionSums,
 }
 
 /// A regretted approval, and how sure layer 2 was of it.
@@ -98,7 +98,7 @@ pub(super) struct RegrettedApproval {
 
 /// Decisions of all categories together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sums {
+pub(super) struct DecisionSums {
     pub decisions: u64,
     pub approved: u64,
     pub confirmed: u64,
@@ -106,10 +106,10 @@ pub(super) struct Sums {
     pub overridden: u64,
 }
 
-impl Sums {
-    fn of(categories: &[CategoryStats]) -> Sums {
+impl DecisionSums {
+    fn of(categories: &[CategoryStats]) -> DecisionSums {
         let sum = |part: fn(&CategoryStats) -> u64| categories.iter().map(part).sum();
-        Sums {
+        DecisionSums {
             decisions: sum(|of| of.decisions),
             approved: sum(|of| of.approved),
             confirmed: sum(|of| of.confirmed),
@@ -236,7 +236,7 @@ fn days(index: &Index, now_ms: u64) -> Result<Vec<Day>> {
             ..Filter::default()
         };
         let stats = index.stats(&filter)?;
-        let sums = Sums::of(&stats.categories);
+        let sums = DecisionSums::of(&stats.categories);
         if sums.decisions > 0 || !days.is_empty() {
             days.push(Day { start_ms, sums, p50_us: stats.latency_p50_us, p99_us: stats.latency_p99_us });
         }
@@ -253,7 +253,7 @@ fn agents(index: &Index, since_ms: u64) -> Result<Vec<AgentFigures>> {
             since_ms: Some(since_ms),
             ..Filter::default()
         };
-        found.push(AgentFigures { agent, sums: Sums::of(&index.stats(&filter)?.categories) });
+        found.push(AgentFigures { agent, sums: DecisionSums::of(&index.stats(&filter)?.categories) });
     }
     Ok(found)
 }

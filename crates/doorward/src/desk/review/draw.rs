@@ -7,7 +7,7 @@ use ratatui_core::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
 use super::keys;
-use super::model::{Input, InputField, Model, VisiblePart};
+use super::model::{InputField, Model, TextInput, VisiblePart};
 use super::offer::{OfferKind, ShownOffer};
 use crate::desk::grants::answer::to_type;
 use crate::desk::grants::show;
@@ -67,7 +67,7 @@ pub(super) fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> VisibleP
 fn pane_lines(model: &Model, width: u16) -> (Vec<show::StyledLine>, bool) {
     let depth = if model.explains { Detail::Explained } else { Detail::Usual };
     match (model.call(), &model.typing) {
-        (Some(_), Some(Input { of: InputField::Offered(offer), .. })) => (offer_lines(offer, width), false),
+        (Some(_), Some(TextInput { of: InputField::Offered(offer), .. })) => (offer_lines(offer, width), false),
         (Some(call), _) => (show::lines(call, usize::from(width), depth), true),
         (None, _) => (Vec::new(), false),
     }
@@ -222,7 +222,7 @@ fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
 }
 
 /// The prompt for typing.
-fn input_hint(model: &Model, typing: &Input) -> String {
+fn input_hint(model: &Model, typing: &TextInput) -> String {
     let target = model.call().map(to_type).unwrap_or_default();
     match &typing.of {
         InputField::Target { .. } => {

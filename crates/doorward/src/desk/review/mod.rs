@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use crate::desk::grants::answer;
-use crate::desk::grants::answer::{Approval, ApprovedBy};
+use crate::desk::grants::answer::{ApprovalStep, ApprovedBy};
 use crate::desk::person;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Dirs;
@@ -105,8 +105,8 @@ fn perform(deed: &Action, dirs: &Dirs) -> String {
 fn approve(dirs: &Dirs, id: &str, typed: Option<&str>, why: Option<String>) -> Result<String> {
     let yes = typed.map_or(ApprovedBy::Key, ApprovedBy::Typed);
     match answer::approve(&GrantStore::open_at(dirs)?, &mut Ledger::open(dirs), id, yes, why)? {
-        Approval::Granted => Ok(format!("approved `{id}`: the same call can run once within the next ten minutes")),
-        Approval::FirstOfTwo(wait_ms) => Ok(format!(
+        ApprovalStep::Granted => Ok(format!("approved `{id}`: the same call can run once within the next ten minutes")),
+        ApprovalStep::FirstOfTwo(wait_ms) => Ok(format!(
             "that was the first of two steps for `{id}`; nothing runs yet. Think it over, then type it again in {} s",
             wait_ms.div_ceil(1000)
         )),

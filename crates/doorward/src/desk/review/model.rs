@@ -72,7 +72,7 @@ pub(super) struct VisiblePart {
 
 /// What is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Input {
+pub(super) struct TextInput {
     pub text: String,
     pub of: InputField,
 }
@@ -100,7 +100,7 @@ pub(super) struct Model {
     pub filter: String,
     pub selected: Option<String>,
     pub scroll: usize,
-    pub typing: Option<Input>,
+    pub typing: Option<TextInput>,
     pub message: String,
     pub explains: bool,
     /// The keys are shown instead of a call.
@@ -139,7 +139,7 @@ impl Model {
         self.all = rows;
         self.list();
         let is_gone = |id: &String| self.all.iter().all(|row| row.pending.id != *id);
-        let about = self.typing.as_ref().and_then(Input::about);
+        let about = self.typing.as_ref().and_then(TextInput::about);
         if about.is_some_and(is_gone) {
             self.typing = None;
             self.message = "that call is no longer waiting; not approved".to_owned();
@@ -199,7 +199,7 @@ impl Model {
     /// The offer is ready and needs a typed word.
     pub(super) fn offered(&mut self, offer: ShownOffer) {
         (self.scroll, self.message) = (0, String::new());
-        self.typing = Some(Input { text: String::new(), of: InputField::Offered(offer) });
+        self.typing = Some(TextInput { text: String::new(), of: InputField::Offered(offer) });
     }
 
     /// Pasted text is not a decision.
@@ -228,7 +228,7 @@ impl Model {
             Key::Character('a') => return self.wish(OfferKind::Always, clock_ms),
             Key::Character('e') => self.explain(),
             Key::Character('?') => self.helps = true,
-            Key::Character('/') => self.typing = Some(Input { text: self.filter.clone(), of: InputField::Filter }),
+            Key::Character('/') => self.typing = Some(TextInput { text: self.filter.clone(), of: InputField::Filter }),
             Key::Up | Key::Character('k') => self.select(-1),
             Key::Down | Key::Character('j') => self.select(1),
             Key::PageDown | Key::Character(' ') => self.scroll += self.sight.height.max(1),
@@ -283,7 +283,7 @@ impl Model {
                 self.message = format!("you can do the second step in {left} s");
             }
             (Clearance::Hard | Clearance::Dual, _) => {
-                self.typing = Some(Input { text: String::new(), of: InputField::Target { id: call.id } });
+                self.typing = Some(TextInput { text: String::new(), of: InputField::Target { id: call.id } });
             }
         }
         None
@@ -303,7 +303,7 @@ impl Model {
         self.unread();
     }
 
-    fn types(&mut self, mut typing: Input, key: Key) -> Option<Action> {
+    fn types(&mut self, mut typing: TextInput, key: Key) -> Option<Action> {
         match key {
             Key::Character(character) => typing.text.push(character),
             Key::Backspace => drop(typing.text.pop()),
@@ -332,8 +332,8 @@ impl Model {
     }
 
     /// A line was typed: for an override first the target, then, if it is the last step, the reason.
-    fn entered(&mut self, typing: Input) -> Option<Action> {
-        let Input { text, of } = typing;
+    fn entered(&mut self, typing: TextInput) -> Option<Action> {
+        let TextInput { text, of } = typing;
         match of {
             InputField::Filter => {
                 self.filtered(text);
@@ -363,7 +363,7 @@ impl Model {
         if is_first_of_two {
             return Some(Action::Approve { id, typed: Some(text), why: None });
         }
-        self.typing = Some(Input { text: String::new(), of: InputField::Why { id, target: text } });
+        self.typing = Some(TextInput { text: String::new(), of: InputField::Why { id, target: text } });
         None
     }
 
@@ -390,7 +390,7 @@ impl Model {
     }
 }
 
-impl Input {
+impl TextInput {
     /// The call that it is about.
     fn about(&self) -> Option<&String> {
         match &self.of {

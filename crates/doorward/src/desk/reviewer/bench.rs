@@ -9,14 +9,14 @@ use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::{Clearance, DescribedWorld, Policy, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::desk::check::Request;
+use crate::desk::check::CheckRequest;
 use crate::hook::reviewer::chosen;
 use crate::hook::reviewer::client;
 use crate::hook::reviewer::client::Exchange;
 use crate::hook::reviewer::cost;
 use crate::hook::reviewer::prompt::Prompt;
-use crate::hook::reviewer::provider::Stage;
-use crate::hook::reviewer::reply::Decision;
+use crate::hook::reviewer::provider::ReviewStage;
+use crate::hook::reviewer::reply::ReviewDecision;
 use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::evaluation;
@@ -26,7 +26,7 @@ use crate::policy::config::reviewer::REASONED_MS;
 
 /// How one model did.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct Score {
+pub(super) struct ModelScore {
     pub model: String,
     pub asked: u32,
     pub right: u32,
@@ -51,7 +51,7 @@ pub(super) struct BenchResult {
     pub rows: u32,
     /// Decided without a model, or not decidable by one.
     pub not_asked: u32,
-    pub scores: Vec<Score>,
+    pub scores: Vec<ModelScore>,
 }
 
 #[derive(Deserialize)]
@@ -80,7 +80,7 @@ pub(super) fn bench(file: &Path, models: &[String], reviewer: &Reviewer, dirs: &
         count += 1;
         rows.extend(row);
     }
-    let scores = models.iter().map(|model| score(model, &rows, reviewer, dirs)).collect::<Result<Vec<Score>>>()?;
+    let scores = models.iter().map(|model| score(model, &rows, reviewer, dirs)).collect::<Result<Vec<ModelScore>>>()?;
     let asked = u32::try_from(rows.len()).unwrap_or(u32::MAX);
     Ok(BenchResult { rows: count, not_asked: count.saturating_sub(asked), scores })
 }
@@ -88,7 +88,7 @@ pub(super) fn bench(file: &Path, models: &[String], reviewer: &Reviewer, dirs: &
 /// One line; `None` if no reviewer would be asked about it.
 fn row(line: &str) -> Result<Option<BenchRow>> {
     let Expected { expect: expected } = serde_json::from_str(line).context("`expect` is approve, confirm or block")?;
-    let request = Request::parse(line.as_bytes(), "/").map_err(|bad| anyhow!("it {}", bad.problem))?;
+    let request = CheckRequest::parse(line.as_bytes(), "/").map_err(|bad| anyhow!("it {}", bad.problem))?;
     let mut description = request.world.unwrap_or_default();
     description.project = description.project.or(request.root);
     let world = DescribedWorld::new(description, &request.call.cwd);
@@ -98,14 +98,14 @@ fn row(line: &str) -> Result<Option<BenchRow>> {
     Ok(is_soft.then_some(BenchRow { expected, call: request.call, evaluation }))
 }
 
-fn score(model: &str, rows: &[BenchRow], reviewer: &Reviewer, dirs: &Dirs) -> Result<Score> {
+fn score(model: &str, rows: &[BenchRow], reviewer: &Reviewer, dirs: &Dirs) -> Result<ModelScore> {
     let chosen = chosen::usable_model(reviewer, model, dirs.home()).map_err(|fault| anyhow!("{model}: {fault}"))?;
     let time = Duration::from_millis(u64::from(REASONED_MS));
-    let mut score = Score { model: model.to_owned(), ..Score::default() };
+    let mut score = ModelScore { model: model.to_owned(), ..ModelScore::default() };
     let mut took = Vec::new();
     for row in rows {
         let prompt: Prompt = super::prompt(&row.call, &row.evaluation, reviewer, dirs)?;
-        let exchange = client::ask(&chosen, &prompt, Stage::Reasoned, time, dirs.home());
+        let exchange = client::ask(&chosen, &prompt, ReviewStage::Reasoned, time, dirs.home());
         took.push(u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX));
         if let Some(cost) = cost(&chosen, exchange.usage) {
             score.cost_usd = Some(score.cost_usd.unwrap_or_default() + cost);
@@ -117,7 +117,7 @@ fn score(model: &str, rows: &[BenchRow], reviewer: &Reviewer, dirs: &Dirs) -> Re
     Ok(score)
 }
 
-impl Score {
+impl ModelScore {
     fn add(&mut self, row: &BenchRow, exchange: &Exchange) {
         self.asked += 1;
         self.tokens_read += exchange.usage.tokens_read;
@@ -125,13 +125,13 @@ impl Score {
         let is_fine = row.expected == Verdict::AutoApprove;
         match exchange.result.as_ref().map(|reply| reply.decision) {
             Err(_) => self.unavailable += 1,
-            Ok(Decision::Allow) if is_fine => self.right += 1,
-            Ok(Decision::Block) if !is_fine => self.right += 1,
-            Ok(Decision::Allow) => {
+            Ok(ReviewDecision::Allow) if is_fine => self.right += 1,
+            Ok(ReviewDecision::Block) if !is_fine => self.right += 1,
+            Ok(ReviewDecision::Allow) => {
                 self.wrongly_allowed += 1;
                 self.allowed.push(row.evaluation.facts.subject.clone());
             }
-            Ok(Decision::Block) => self.wrongly_declined += 1,
+            Ok(ReviewDecision::Block) => self.wrongly_declined += 1,
         }
     }
 }

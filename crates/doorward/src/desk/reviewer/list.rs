@@ -19,7 +19,7 @@ use crate::policy::load::Loaded;
 
 /// What to list, and for whom.
 #[derive(Debug, Args)]
-pub(crate) struct ListArguments {
+pub(crate) struct ReviewerListArguments {
     /// Say why this model can't review
     #[arg(long, value_name = "PROVIDER/MODEL")]
     wanted: Option<String>,
@@ -70,7 +70,7 @@ enum MissingPart {
     Key,
 }
 
-pub(super) fn list(out: &mut dyn Write, wanted: &ListArguments, dirs: &Dirs) -> Result<ExitCode> {
+pub(super) fn list(out: &mut dyn Write, wanted: &ReviewerListArguments, dirs: &Dirs) -> Result<ExitCode> {
     let project = std::env::current_dir().ok().and_then(|here| project_root(here.to_str()?));
     let mut loaded = load::load(dirs, project.as_deref(), "pi");
     if let Some(session) = &wanted.session {
@@ -84,7 +84,7 @@ pub(super) fn list(out: &mut dyn Write, wanted: &ListArguments, dirs: &Dirs) -> 
     Ok(ExitCode::SUCCESS)
 }
 
-fn reviewer_state(loaded: &Loaded, wanted: &ListArguments, dirs: &Dirs) -> ReviewerState {
+fn reviewer_state(loaded: &Loaded, wanted: &ReviewerListArguments, dirs: &Dirs) -> ReviewerState {
     let (counts, all) = (&loaded.config.reviewer, configured(loaded));
     let in_force = chosen::name(counts, wanted.session_model.as_deref()).ok().map(str::to_owned);
     let mut names: Vec<&String> = all.model.iter().chain(&all.models).chain(&in_force).collect();

@@ -21,7 +21,7 @@ use crate::hook::reviewer::client;
 use crate::hook::reviewer::client::Exchange;
 use crate::hook::reviewer::lists::Lists;
 use crate::hook::reviewer::prompt::{Prompt, PromptInput};
-use crate::hook::reviewer::provider::Stage;
+use crate::hook::reviewer::provider::ReviewStage;
 use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::evaluation;
@@ -34,7 +34,7 @@ use crate::policy::load::Loaded;
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReviewerCommand {
     /// List the models that can act as reviewer, and whether they are reachable
-    List(list::ListArguments),
+    List(list::ReviewerListArguments),
     /// Choose a model to review the questions layer 2 leaves open (not for agents)
     Use {
         /// The model as provider/model, or `none`
@@ -142,7 +142,7 @@ fn trial(chosen: &UsableModel, reviewer: &Reviewer, dirs: &Dirs) -> Result<Excha
     let evaluation = evaluation::evaluate(&call, &world, &Policy::built_in());
     let prompt = prompt(&call, &evaluation, reviewer, dirs)?;
     let time = Duration::from_millis(u64::from(REASONED_MS));
-    Ok(client::ask(chosen, &prompt, Stage::Reasoned, time, dirs.home()))
+    Ok(client::ask(chosen, &prompt, ReviewStage::Reasoned, time, dirs.home()))
 }
 
 /// The prompt about a call without a session.

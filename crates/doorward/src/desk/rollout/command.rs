@@ -23,14 +23,14 @@ use crate::policy::config;
 use crate::policy::load;
 use crate::policy::rollout::assign::OWN;
 use crate::policy::rollout::set;
-use crate::policy::rollout::stage::{Share, Stage, StageChange, Track};
+use crate::policy::rollout::stage::{RolloutStage, Share, StageChange, Track};
 use crate::policy::rollout::state::{Rollout, Subject, Trial};
 use crate::policy::rollout::trial::Stopping;
 
 /// One change, ready to be confirmed and made.
 struct PlannedMove {
     subject: Subject,
-    from: Option<Stage>,
+    from: Option<RolloutStage>,
     step: StageChange,
     /// Ends any earlier rollout.
     begins: bool,
@@ -59,7 +59,7 @@ pub(crate) fn start(arguments: &StartArguments) -> Result<ExitCode> {
         }
     };
     let change = beginning(arguments, &dirs, &rollout)?;
-    if change.step.stage >= Stage::Canary && change.trial.is_none() && change.why.is_none() {
+    if change.step.stage >= RolloutStage::Canary && change.trial.is_none() && change.why.is_none() {
         bail!(
             "nothing supports stage `{}` yet: start at an earlier stage, or give a reason with `--why`",
             change.step.stage
@@ -89,16 +89,16 @@ fn beginning(arguments: &StartArguments, dirs: &Dirs, rollout: &Rollout) -> Resu
         (Subject::Agent(chosen_agent(dirs, arguments.agent.as_deref())?), None)
     };
     let usual = match &subject {
-        Subject::Agent(_) => Stage::ConfirmAll,
-        Subject::Rule(_) => Stage::Shadow,
-        Subject::Thresholds => Stage::Canary,
+        Subject::Agent(_) => RolloutStage::ConfirmAll,
+        Subject::Rule(_) => RolloutStage::Shadow,
+        Subject::Thresholds => RolloutStage::Canary,
     };
     let stage = arguments.stage.unwrap_or(usual);
     if stage < usual {
         bail!("a rule can't start earlier than `{usual}`");
     }
     let from = rollout.track(&subject).map(|track| track.now().stage);
-    if from.is_some_and(|from| stage > from && from > Stage::ConfirmAll) {
+    if from.is_some_and(|from| stage > from && from > RolloutStage::ConfirmAll) {
         bail!(
             "{} is already being rolled out; `doorward rollout promote` moves it to the next stage",
             subject.display()
@@ -186,18 +186,18 @@ pub(crate) fn promote(arguments: &PromoteArguments) -> Result<ExitCode> {
     make(&dirs, PlannedMove { subject, from: Some(now.stage), step, begins: false, trial: None, why, missing })
 }
 
-fn next(now: &StageChange, share: Option<Share>, subject: &Subject) -> Result<(Stage, Share)> {
+fn next(now: &StageChange, share: Option<Share>, subject: &Subject) -> Result<(RolloutStage, Share)> {
     if *subject == Subject::Thresholds && share.is_some() {
         bail!("the shares of a trial are fixed when it starts");
     }
-    if let (Stage::Canary, Some(share)) = (now.stage, share) {
+    if let (RolloutStage::Canary, Some(share)) = (now.stage, share) {
         if share <= now.share {
             bail!("the canary already covers {} of sessions", now.share);
         }
-        return Ok((Stage::Canary, share));
+        return Ok((RolloutStage::Canary, share));
     }
     match (subject, now.stage.next()) {
-        (Subject::Thresholds, _) if now.stage < Stage::Canary => {
+        (Subject::Thresholds, _) if now.stage < RolloutStage::Canary => {
             bail!("the trial is over; `doorward rollout start --thresholds FILE` starts another one")
         }
         (_, Some(stage)) => Ok((stage, share.unwrap_or_default())),
@@ -215,8 +215,8 @@ pub(crate) fn rollback(arguments: &RollbackArguments) -> Result<ExitCode> {
     let from = track.now().stage;
     let stage = match subject {
         Subject::Agent(_) => track.before(),
-        Subject::Rule(_) => track.before().max(Stage::Shadow),
-        Subject::Thresholds => Stage::ConfirmAll,
+        Subject::Rule(_) => track.before().max(RolloutStage::Shadow),
+        Subject::Thresholds => RolloutStage::ConfirmAll,
     };
     if stage >= from {
         bail!("nothing to roll back: {} is at its first stage", subject.display());
@@ -242,7 +242,7 @@ fn make(dirs: &Dirs, change: PlannedMove) -> Result<ExitCode> {
     if let Subject::Agent(name) = &subject {
         setup::set_mode(dirs, name, &config::Agent::rolled_out())?;
     }
-    let is_at_once = change.step.is_rollback || change.step.stage == Stage::ConfirmAll;
+    let is_at_once = change.step.is_rollback || change.step.stage == RolloutStage::ConfirmAll;
     let when = if is_at_once { "immediately" } else { "to sessions that start from now on" };
     writeln!(anstream::stdout(), "Done. It applies {when}; `doorward rollout status` shows how it is going.")?;
     Ok(ExitCode::SUCCESS)
@@ -252,9 +252,9 @@ impl PlannedMove {
     /// The stage as a person reads it.
     fn describe(&self) -> String {
         match self.step.stage {
-            Stage::Canary => format!("`canary` ({} of sessions)", self.step.share),
-            Stage::ConfirmAll if self.subject == Subject::Thresholds => "the previous thresholds".to_owned(),
-            stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto) => format!("`{stage}`"),
+            RolloutStage::Canary => format!("`canary` ({} of sessions)", self.step.share),
+            RolloutStage::ConfirmAll if self.subject == Subject::Thresholds => "the previous thresholds".to_owned(),
+            stage @ (RolloutStage::ConfirmAll | RolloutStage::Shadow | RolloutStage::Auto) => format!("`{stage}`"),
         }
     }
 

@@ -6,7 +6,7 @@ use doorward_vocabulary::{Mode, Verdict};
 use serde::Serialize;
 
 use crate::memory::rollout_evidence::{Answer, Comparison, JudgedCall};
-use crate::policy::rollout::stage::Stage;
+use crate::policy::rollout::stage::RolloutStage;
 use crate::policy::rollout::state::{Subject, Trial};
 use crate::policy::rollout::trial::{Arm, Pairing, TrialResult, TrialState};
 
@@ -68,14 +68,14 @@ impl Criterion {
 }
 
 /// The criteria of an agent at a stage; none at the last.
-pub(crate) fn of_agent(name: &str, stage: Stage, seen: &[JudgedCall]) -> Vec<Criterion> {
+pub(crate) fn of_agent(name: &str, stage: RolloutStage, seen: &[JudgedCall]) -> Vec<Criterion> {
     let mine: Vec<&JudgedCall> = seen.iter().filter(|seen| seen.agent == name).collect();
     match stage {
-        Stage::ConfirmAll | Stage::Shadow => of_answers(&mine),
-        Stage::Canary => {
+        RolloutStage::ConfirmAll | RolloutStage::Shadow => of_answers(&mine),
+        RolloutStage::Canary => {
             of_canary(&mine.into_iter().filter(|seen| seen.mode == Some(Mode::Auto)).collect::<Vec<&JudgedCall>>())
         }
-        Stage::Auto => Vec::new(),
+        RolloutStage::Auto => Vec::new(),
     }
 }
 
@@ -111,18 +111,18 @@ fn of_canary(seen: &[&JudgedCall]) -> Vec<Criterion> {
 }
 
 /// The criteria for one of the user's rules.
-pub(crate) fn of_rule(id: &str, stage: Stage, seen: &[JudgedCall]) -> Vec<Criterion> {
-    if stage == Stage::Auto {
+pub(crate) fn of_rule(id: &str, stage: RolloutStage, seen: &[JudgedCall]) -> Vec<Criterion> {
+    if stage == RolloutStage::Auto {
         return Vec::new();
     }
     let subject = Subject::Rule(id.to_owned());
-    let counts = |seen: &&JudgedCall| stage != Stage::Canary || seen.is_for(&subject);
+    let counts = |seen: &&JudgedCall| stage != RolloutStage::Canary || seen.is_for(&subject);
     let seen: Vec<&JudgedCall> = seen.iter().filter(counts).collect();
     let speaks = |seen: &&&JudgedCall| seen.watched.iter().any(|rule| rule == id) || seen.rule.as_deref() == Some(id);
     let spoke: Vec<&&JudgedCall> = seen.iter().filter(speaks).collect();
     let adds = spoke.iter().filter(|seen| match stage {
-        Stage::Canary => seen.rule.as_deref() == Some(id),
-        Stage::ConfirmAll | Stage::Shadow | Stage::Auto => seen.would == Verdict::AutoApprove,
+        RolloutStage::Canary => seen.rule.as_deref() == Some(id),
+        RolloutStage::ConfirmAll | RolloutStage::Shadow | RolloutStage::Auto => seen.would == Verdict::AutoApprove,
     });
     // The user wrote the rule, so answering yes to its question is not an override; but it shows the rule is not wanted.
     let is_let_run = |seen: &&&&JudgedCall| {
@@ -142,8 +142,8 @@ pub(crate) fn of_rule(id: &str, stage: Stage, seen: &[JudgedCall]) -> Vec<Criter
 }
 
 /// The criteria of thresholds on trial.
-pub(crate) fn of_trial(trial: &Trial, stage: Stage, seen: &[JudgedCall]) -> Vec<Criterion> {
-    if stage == Stage::Auto {
+pub(crate) fn of_trial(trial: &Trial, stage: RolloutStage, seen: &[JudgedCall]) -> Vec<Criterion> {
+    if stage == RolloutStage::Auto {
         return Vec::new();
     }
     let standing = standing(trial, seen);
@@ -211,12 +211,15 @@ pub(crate) fn sentences() -> Vec<(String, String)> {
         you reacted to, at least {:.0} % of these as you wanted, and no regretted approvals; {since}",
         CANARY_AGREEMENT * 100.0
     );
-    let agent = |stage: Stage, text: &str| {
+    let agent = |stage: RolloutStage, text: &str| {
         let next = stage.next().unwrap_or(stage);
         (format!("agent {stage} → {next}"), text.to_owned())
     };
-    let mut stated =
-        vec![agent(Stage::ConfirmAll, &answers), agent(Stage::Shadow, &answers), agent(Stage::Canary, &canary)];
+    let mut stated = vec![
+        agent(RolloutStage::ConfirmAll, &answers),
+        agent(RolloutStage::Shadow, &answers),
+        agent(RolloutStage::Canary, &canary),
+    ];
     let rule = format!(
         "at least {RULE_DECISIONS} decisions, at least {RULE_SPOKE} calls the rule has an opinion on, at most {:.0} % more questions, \
         and at most {:.0} % of the calls it has an opinion on overridden",
@@ -271,28 +274,28 @@ mod tests {
             (4, 1, 0, &[few, patterns, no]),
             (20, 0, 300, &[]),
         ] {
-            for stage in [Stage::ConfirmAll, Stage::Shadow] {
+            for stage in [RolloutStage::ConfirmAll, RolloutStage::Shadow] {
                 let criteria = of_agent("claude", stage, &story(right, wrong, questions));
                 assert_eq!(missing(&criteria), want, "{right} {wrong} {questions}");
             }
         }
         let mut alike = story(50, 0, 0);
         alike.iter_mut().for_each(|seen| seen.pattern = "one".into());
-        assert_eq!(missing(&of_agent("claude", Stage::ConfirmAll, &alike)), [patterns]);
+        assert_eq!(missing(&of_agent("claude", RolloutStage::ConfirmAll, &alike)), [patterns]);
         let mut regretted = story(200, 0, 0);
         regretted[0].regretted_ms = Some(1);
-        assert_eq!(missing(&of_agent("claude", Stage::Shadow, &regretted)), [no]);
-        assert_eq!(missing(&of_agent("codex", Stage::ConfirmAll, &story(60, 0, 0))).len(), 2);
+        assert_eq!(missing(&of_agent("claude", RolloutStage::Shadow, &regretted)), [no]);
+        assert_eq!(missing(&of_agent("codex", RolloutStage::ConfirmAll, &story(60, 0, 0))).len(), 2);
     }
 
     #[test]
     fn in_a_canary_only_what_ran_as_in_auto_counts() {
         let mut inside = story(600, 0, 0);
-        assert_eq!(missing(&of_agent("claude", Stage::Canary, &inside)).len(), 4);
+        assert_eq!(missing(&of_agent("claude", RolloutStage::Canary, &inside)).len(), 4);
         inside.iter_mut().for_each(|seen| seen.mode = Some(Mode::Auto));
-        assert_eq!(missing(&of_agent("claude", Stage::Canary, &inside)), [""; 0]);
+        assert_eq!(missing(&of_agent("claude", RolloutStage::Canary, &inside)), [""; 0]);
         inside[0].regretted_ms = Some(1);
-        assert_eq!(missing(&of_agent("claude", Stage::Canary, &inside)), ["regretted approvals"]);
+        assert_eq!(missing(&of_agent("claude", RolloutStage::Canary, &inside)), ["regretted approvals"]);
     }
 
     #[test]
@@ -300,7 +303,7 @@ mod tests {
         let watched = |count: usize, all: usize| {
             let mut seen = story(all, 0, 0);
             seen.iter_mut().take(count).for_each(|seen| seen.watched.push("mine".into()));
-            missing(&of_rule("mine", Stage::Shadow, &seen)).len()
+            missing(&of_rule("mine", RolloutStage::Shadow, &seen)).len()
         };
         assert_eq!((watched(4, 200), watched(5, 200), watched(2, 200), watched(3, 50)), (0, 1, 1, 2));
     }

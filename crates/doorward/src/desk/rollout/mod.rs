@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use crate::policy::rollout::{Share, Stage};
+use crate::policy::rollout::{RolloutStage, Share};
 
 #[derive(Debug, Args)]
 pub(crate) struct RolloutArguments {
@@ -62,7 +62,7 @@ pub(crate) struct StartArguments {
     pub thresholds: Option<PathBuf>,
     /// Stage to start at; `canary` and `auto` need `--why`
     #[arg(long, value_enum)]
-    pub stage: Option<Stage>,
+    pub stage: Option<RolloutStage>,
     /// Share of sessions in the canary; default: 10%, or 50% for thresholds
     #[arg(long, value_name = "PERCENT")]
     pub share: Option<Share>,

@@ -24,7 +24,7 @@ use crate::memory::rollout_evidence::JudgedCall;
 use crate::policy::load;
 use crate::policy::load::Loaded;
 use crate::policy::rollout::assign::STAGE;
-use crate::policy::rollout::stage::{Stage, StageChange, Track};
+use crate::policy::rollout::stage::{RolloutStage, StageChange, Track};
 use crate::policy::rollout::state::{Rollout, Subject};
 use crate::policy::rollout::trial::{Arm, Stopping, TrialState};
 
@@ -184,7 +184,7 @@ fn print(out: &mut dyn Write, rollout: &Rollout, subject: &Subject, figures: &Su
 
 /// A trial that was rolled back does not continue.
 pub(super) fn is_over(subject: &Subject, now: &StageChange) -> bool {
-    *subject == Subject::Thresholds && now.stage < Stage::Canary
+    *subject == Subject::Thresholds && now.stage < RolloutStage::Canary
 }
 
 /// Its argument on the command line.
@@ -200,13 +200,13 @@ pub(super) fn display_name(subject: &Subject) -> String {
 pub(super) fn place(subject: &Subject, track: &Track) -> String {
     let now = track.now();
     match (now.stage, subject) {
-        (Stage::Canary, Subject::Thresholds) => format!("`canary`, {} of sessions use it", now.share),
-        (Stage::Canary, Subject::Agent(_)) => {
+        (RolloutStage::Canary, Subject::Thresholds) => format!("`canary`, {} of sessions use it", now.share),
+        (RolloutStage::Canary, Subject::Agent(_)) => {
             format!("`canary`, {} of sessions run in `auto`, the others in `{}`", now.share, track.before())
         }
-        (Stage::Canary, Subject::Rule(_)) => format!("`canary`, active in {} of sessions", now.share),
-        (Stage::ConfirmAll, Subject::Thresholds) => "over; the previous thresholds apply".to_owned(),
-        (stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto), _) => format!("`{stage}`"),
+        (RolloutStage::Canary, Subject::Rule(_)) => format!("`canary`, active in {} of sessions", now.share),
+        (RolloutStage::ConfirmAll, Subject::Thresholds) => "over; the previous thresholds apply".to_owned(),
+        (stage @ (RolloutStage::ConfirmAll | RolloutStage::Shadow | RolloutStage::Auto), _) => format!("`{stage}`"),
     }
 }
 
@@ -262,10 +262,10 @@ fn as_json(rollout: &Rollout, subject: &Subject, figures: &SubjectFigures) -> Va
         })
     });
     let missing: Vec<String> = figures.criteria.iter().filter(|of| !of.met).map(Criterion::missing).collect();
-    let next = now.stage.next().filter(|_| !is_over(subject, &now)).map(Stage::as_str);
+    let next = now.stage.next().filter(|_| !is_over(subject, &now)).map(RolloutStage::as_str);
     json!({
-        "kind": kind, "name": name, "stage": now.stage, "share": (now.stage == Stage::Canary).then(|| now.share.percent()),
-        "outside": (now.stage == Stage::Canary).then(|| track.before()), "since_ms": now.since_ms, "record": now.record,
+        "kind": kind, "name": name, "stage": now.stage, "share": (now.stage == RolloutStage::Canary).then(|| now.share.percent()),
+        "outside": (now.stage == RolloutStage::Canary).then(|| track.before()), "since_ms": now.since_ms, "record": now.record,
         "taken_back": now.is_rollback, "steps": track.steps(), "sides": figures.groups, "next": next,
         "criteria": figures.criteria, "missing": missing, "trial": trial,
     })

@@ -7,7 +7,7 @@ use crate::desk::rollout::criteria::Criterion;
 use crate::desk::rollout::show::{SubjectFigures, display_name, is_over, place};
 use crate::hook::rollback;
 use crate::machine::paths::Dirs;
-use crate::policy::rollout::stage::Stage;
+use crate::policy::rollout::stage::RolloutStage;
 use crate::policy::rollout::state::{Rollout, Subject};
 use crate::policy::rollout::trial::Stopping;
 
@@ -22,7 +22,7 @@ pub(crate) struct RolloutView {
     pub place: String,
     pub since_ms: u64,
     pub is_rollback: bool,
-    pub next: Option<Stage>,
+    pub next: Option<RolloutStage>,
     pub criteria: Vec<Criterion>,
     /// The command to promote it.
     pub promote: String,

@@ -20,7 +20,7 @@ use crate::memory::snapshots::manifest::{Former, Manifest};
 use crate::memory::snapshots::prune;
 use crate::memory::snapshots::prune::Run;
 use crate::memory::snapshots::restore::Fate;
-use crate::memory::snapshots::store::Store;
+use crate::memory::snapshots::store::SnapshotStore;
 use crate::memory::snapshots::undo;
 use crate::memory::snapshots::undo::Undo;
 use crate::policy::load;
@@ -54,7 +54,7 @@ pub(crate) struct UndoArguments {
 
 /// Undoes one call without asking, for the demo, which plays the user too. Returns the number of paths.
 pub(crate) fn take_back(dirs: &Dirs, decision: &str) -> Result<usize> {
-    let Some(store) = Store::existing(dirs)? else { bail!("there are no snapshots") };
+    let Some(store) = SnapshotStore::existing(dirs)? else { bail!("there are no snapshots") };
     let Some(name) = store.named_for(decision) else { bail!("there is no snapshot for `{decision}`") };
     let limits = load::load(dirs, None, "").config.snapshots.limits();
     let undo = Undo::of(&store, &[name], limits)?;
@@ -110,7 +110,9 @@ pub(crate) fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
         person::required()?;
     }
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
-    let Some(store) = Store::existing(&dirs)? else { bail!("there are no snapshots yet, so there is nothing to undo") };
+    let Some(store) = SnapshotStore::existing(&dirs)? else {
+        bail!("there are no snapshots yet, so there is nothing to undo")
+    };
     let ids = chosen_ids(&store, arguments)?;
     let undo = Undo { overwrite: arguments.overwrite, ..Undo::of(&store, &ids, limits(&dirs))? };
     let steps = undo.preview();
@@ -170,7 +172,7 @@ fn limits(dirs: &Dirs) -> Limits {
 }
 
 /// The ids of the selected snapshots.
-fn chosen_ids(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
+fn chosen_ids(store: &SnapshotStore, arguments: &UndoArguments) -> Result<Vec<String>> {
     if let Some(id) = &arguments.id {
         return Ok(vec![find_id(store, id)?]);
     }
@@ -190,7 +192,7 @@ fn chosen_ids(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
 }
 
 /// Finds a snapshot by its id, the start of its id, or its call.
-fn find_id(store: &Store, id: &str) -> Result<String> {
+fn find_id(store: &SnapshotStore, id: &str) -> Result<String> {
     if let Some(name) = store.named_for(id) {
         return Ok(name);
     }
@@ -210,7 +212,7 @@ fn find_id(store: &Store, id: &str) -> Result<String> {
 /// Lists, shows, verifies and removes snapshots.
 pub(crate) fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
-    let store = Store::existing(&dirs)?;
+    let store = SnapshotStore::existing(&dirs)?;
     let mut out = anstream::stdout().lock();
     let Some(store) = store else {
         match &arguments.command {
@@ -246,7 +248,7 @@ pub(crate) fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(out: &mut dyn Write, store: &Store, json: bool) -> Result<()> {
+fn list(out: &mut dyn Write, store: &SnapshotStore, json: bool) -> Result<()> {
     let (all, unreadable) = store.all()?;
     let back = undo::taken_back(&all);
     if json {
@@ -264,7 +266,7 @@ fn list(out: &mut dyn Write, store: &Store, json: bool) -> Result<()> {
 }
 
 /// Checks that every copy in every snapshot exists and is undamaged.
-fn verify(out: &mut dyn Write, store: &Store, json: bool) -> Result<ExitCode> {
+fn verify(out: &mut dyn Write, store: &SnapshotStore, json: bool) -> Result<ExitCode> {
     let (all, mut faults) = store.all()?;
     faults.iter_mut().for_each(|name| *name = format!("snapshot {name} can't be read or was not written by doorward"));
     let mut known = std::collections::BTreeMap::new();

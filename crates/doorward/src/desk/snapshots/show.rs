@@ -9,7 +9,7 @@ use crate::machine::clock;
 use crate::machine::visible;
 use crate::memory::snapshots::manifest::{Entry, Former, Manifest};
 use crate::memory::snapshots::restore::{Fate, RestoreStep};
-use crate::memory::snapshots::store::{Store, StoredContent};
+use crate::memory::snapshots::store::{SnapshotStore, StoredContent};
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
@@ -63,7 +63,7 @@ fn entry_line(entry: &Entry) -> String {
 }
 
 /// What an undo would change, the diff of text files included.
-pub(crate) fn steps(out: &mut dyn Write, store: &Store, steps: &[RestoreStep]) -> io::Result<()> {
+pub(crate) fn steps(out: &mut dyn Write, store: &SnapshotStore, steps: &[RestoreStep]) -> io::Result<()> {
     let mut left = CHANGES;
     for step in steps {
         let path = step.entry.path.0.display().to_string();
@@ -94,7 +94,7 @@ fn shows_change(step: &RestoreStep) -> bool {
     }
 }
 
-fn difference(out: &mut dyn Write, store: &Store, step: &RestoreStep) -> io::Result<()> {
+fn difference(out: &mut dyn Write, store: &SnapshotStore, step: &RestoreStep) -> io::Result<()> {
     let Former::File { hash, size, at, .. } = &step.entry.what else { return Ok(()) };
     let path = step.entry.path.0.as_path();
     let read = |path: &std::path::Path| {

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use doorward_ledger::DecisionBody;
 
-use super::{Counts, Figures, Ticket, said};
+use super::{Counts, StatusFigures, Ticket, said};
 use crate::desk::offers::Offer;
 use crate::desk::setup;
 use crate::desk::tune::Overdue;
@@ -24,7 +24,7 @@ pub(super) struct Glance<'a> {
     pub loaded: &'a Loaded,
     pub project: Option<&'a str>,
     pub counts: &'a Counts,
-    pub figures: &'a Figures,
+    pub figures: &'a StatusFigures,
     pub last: Option<&'a DecisionBody>,
     pub pending: usize,
     pub tickets: &'a [Ticket],

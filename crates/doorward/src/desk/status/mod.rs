@@ -118,7 +118,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let overdue = ticket::overdue(&index)?;
     let offers = crate::desk::offers::open(&view, &index)?;
     let reviews = crate::desk::tune::overdue(&index, clock::now_ms())?;
-    let figures = Figures::of(&index, &view.dirs)?;
+    let figures = StatusFigures::of(&index, &view.dirs)?;
     let upgraded = upgrade::waiting(&view, screen::bar())?.map(|waiting| waiting.sentence());
     let mut out = anstream::stdout().lock();
     if arguments.json {
@@ -164,7 +164,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
 }
 
 /// What the last thirty days say.
-struct Figures {
+struct StatusFigures {
     unavailable: u64,
     /// How the reviewer answered.
     reviews: Vec<(String, u64)>,
@@ -175,13 +175,13 @@ struct Figures {
     undelivered: Vec<String>,
 }
 
-impl Figures {
-    fn of(index: &Index, dirs: &Dirs) -> Result<Figures> {
+impl StatusFigures {
+    fn of(index: &Index, dirs: &Dirs) -> Result<StatusFigures> {
         let now_ms = clock::now_ms();
         let metrics = index.metrics(now_ms.saturating_sub(MONTH_MS), now_ms)?;
         let mut overrides = metrics.users;
         overrides.retain(|user| user.overridden > 0);
-        Ok(Figures {
+        Ok(StatusFigures {
             unavailable: metrics.unavailable,
             reviews: metrics.reviews,
             overrides,

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{CallList, Format, PastCall, moment, text};
+use super::{CallList, PastCall, TranscriptFormat, moment, text};
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
@@ -10,7 +10,7 @@ pub(super) struct ClaudeTranscript {
     calls: CallList,
 }
 
-impl Format for ClaudeTranscript {
+impl TranscriptFormat for ClaudeTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         let kind = text(line, "type")?;
         let content = line.pointer("/message/content");

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{Format, PastCall, SessionCalls, moment, text};
+use super::{PastCall, SessionCalls, TranscriptFormat, moment, text};
 use crate::hook::agents::directory_before;
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
 pub(super) struct CodexTranscript(SessionCalls);
 
-impl Format for CodexTranscript {
+impl TranscriptFormat for CodexTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         let (kind, payload) = (text(line, "type")?, line.get("payload")?);
         match (kind, text(payload, "type")) {

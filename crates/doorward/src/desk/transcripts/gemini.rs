@@ -5,7 +5,7 @@ use std::path::Path;
 use doorward_vocabulary::SessionId;
 use serde_json::Value;
 
-use super::{CallList, Format, PastCall, moment, text};
+use super::{CallList, PastCall, TranscriptFormat, moment, text};
 use crate::machine::agent::Agent;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl GeminiTranscript {
     }
 }
 
-impl Format for GeminiTranscript {
+impl TranscriptFormat for GeminiTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         if !line.is_object() {
             return None;

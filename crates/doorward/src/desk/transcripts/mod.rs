@@ -119,7 +119,7 @@ pub(crate) fn read(source: &TranscriptFile, since_ms: u64) -> TranscriptCalls {
 }
 
 /// Takes in the lines of one format.
-trait Format {
+trait TranscriptFormat {
     /// One line; `None` if it does not match the format.
     fn line(&mut self, number: u64, line: &Value) -> Option<()>;
 
@@ -195,7 +195,7 @@ fn written_ms(path: &Path) -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn lines(path: &Path, mut format: impl Format) -> TranscriptCalls {
+fn lines(path: &Path, mut format: impl TranscriptFormat) -> TranscriptCalls {
     let mut malformed = 0;
     let Ok(file) = File::open(path) else { return TranscriptCalls { calls: Vec::new(), malformed: 1 } };
     let mut reader = BufReader::new(file);

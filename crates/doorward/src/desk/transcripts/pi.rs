@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::{Format, PastCall, SessionCalls, moment, text};
+use super::{PastCall, SessionCalls, TranscriptFormat, moment, text};
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
 pub(super) struct PiTranscript(SessionCalls);
 
-impl Format for PiTranscript {
+impl TranscriptFormat for PiTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         let kind = text(line, "type")?;
         if kind == "session" {

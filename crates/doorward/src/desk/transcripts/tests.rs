@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-fn read_all(format: impl Format, lines: &[Value]) -> (Vec<PastCall>, u64) {
+fn read_all(format: impl TranscriptFormat, lines: &[Value]) -> (Vec<PastCall>, u64) {
     let mut format = format;
     let mut malformed = 0;
     for (line, number) in lines.iter().zip(1..) {

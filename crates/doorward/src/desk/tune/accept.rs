@@ -49,7 +49,7 @@ impl Direction {
 }
 
 /// What a proposal amounts to here and now.
-struct Plan {
+struct AcceptPlan {
     proposal: Proposal,
     loaded: Loaded,
     policy: Policy,
@@ -59,7 +59,7 @@ struct Plan {
 /// Shows what a proposal would change; changes nothing.
 pub(super) fn show(dirs: Dirs, path: &Path, json: bool) -> Result<ExitCode> {
     let view = LedgerView::open(dirs)?;
-    let plan = Plan::of(&view, &proposal::resolve(&view.dirs, path), Direction::Apply)?;
+    let plan = AcceptPlan::of(&view, &proposal::resolve(&view.dirs, path), Direction::Apply)?;
     let replayed = plan.effect(&view)?;
     let mut out = anstream::stdout().lock();
     if json {
@@ -76,7 +76,7 @@ pub(super) fn effect(view: &LedgerView, proposal: &Proposal) -> Result<Replayed>
     replay::trusted(&view.dirs)?;
     let loaded = load::load(&view.dirs, None, "");
     let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
-    Plan { proposal: proposal.clone(), loaded, policy, direction: Direction::Apply }.effect(view)
+    AcceptPlan { proposal: proposal.clone(), loaded, policy, direction: Direction::Apply }.effect(view)
 }
 
 /// Accepts or withdraws a proposal.
@@ -85,7 +85,7 @@ pub(super) fn decide(dirs: Dirs, path: &Path, direction: Direction) -> Result<Ex
     let _lock = lock(&dirs)?;
     let view = LedgerView::open(dirs)?;
     let path = &proposal::resolve(&view.dirs, path);
-    let plan = Plan::of(&view, path, direction)?;
+    let plan = AcceptPlan::of(&view, path, direction)?;
     let replayed = plan.effect(&view)?;
     let mut out = anstream::stdout().lock();
     plan.print(&mut out)?;
@@ -103,9 +103,9 @@ pub(super) fn decide(dirs: Dirs, path: &Path, direction: Direction) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-impl Plan {
+impl AcceptPlan {
     /// INVARIANT: a proposal that was edited, or made for another record or policy, gets no further than this.
-    fn of(view: &LedgerView, path: &Path, direction: Direction) -> Result<Plan> {
+    fn of(view: &LedgerView, path: &Path, direction: Direction) -> Result<AcceptPlan> {
         replay::trusted(&view.dirs)?;
         let proposal = Proposal::load(&view.dirs, path)?;
         let kept = view.log.record(proposal.sequence)?.map(|record| record.hash.to_string());
@@ -126,7 +126,7 @@ impl Plan {
         for RuleChange { id, to, .. } in &proposal.rule {
             RuleEdit::stage(&policy.rules, id, *to).with_context(again)?;
         }
-        Ok(Plan { proposal, loaded, policy, direction })
+        Ok(AcceptPlan { proposal, loaded, policy, direction })
     }
 
     fn print(&self, out: &mut dyn Write) -> Result<()> {

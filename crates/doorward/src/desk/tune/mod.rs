@@ -116,7 +116,7 @@ impl Review {
 }
 
 /// What a review says.
-enum ReviewResult {
+enum ReviewReport {
     Weekly(weekly::Weekly),
     Monthly(monthly::Monthly),
     Quarterly(quarterly::Quarterly),
@@ -144,12 +144,12 @@ fn make(dirs: Dirs, review: Review, json: bool) -> Result<ExitCode> {
     let judging = (review != Review::Weekly).then_some(&policy);
     let history = History::read(&view, now_ms.saturating_sub(review.reach_ms()), judging, screen::bar())?;
     let reviewed = match review {
-        Review::Weekly => ReviewResult::Weekly(weekly::review(&history, now_ms)),
+        Review::Weekly => ReviewReport::Weekly(weekly::review(&history, now_ms)),
         Review::Monthly => {
             let patterns = offers::monthly(&view, &view.index()?)?;
-            ReviewResult::Monthly(monthly::review(&history, &policy).with_patterns(patterns))
+            ReviewReport::Monthly(monthly::review(&history, &policy).with_patterns(patterns))
         }
-        Review::Quarterly => ReviewResult::Quarterly(quarterly::review(&history, &policy)),
+        Review::Quarterly => ReviewReport::Quarterly(quarterly::review(&history, &policy)),
     };
     let made = Proposal::new(review, clock::moment(now_ms), &policy, history.head.clone());
     let mut proposal = reviewed.proposal(made);
@@ -199,24 +199,24 @@ fn in_force(dirs: &Dirs) -> Result<Policy> {
     loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)
 }
 
-impl ReviewResult {
+impl ReviewReport {
     fn findings(&self) -> &[Finding] {
         match self {
-            ReviewResult::Weekly(weekly) => &weekly.findings,
-            ReviewResult::Monthly(monthly) => &monthly.findings,
-            ReviewResult::Quarterly(quarterly) => &quarterly.findings,
+            ReviewReport::Weekly(weekly) => &weekly.findings,
+            ReviewReport::Monthly(monthly) => &monthly.findings,
+            ReviewReport::Quarterly(quarterly) => &quarterly.findings,
         }
     }
 
     /// What the review would change, if it would change anything.
     fn proposal(&self, mut empty: Proposal) -> Option<Proposal> {
         match self {
-            ReviewResult::Weekly(_) => {}
-            ReviewResult::Monthly(monthly) => {
+            ReviewReport::Weekly(_) => {}
+            ReviewReport::Monthly(monthly) => {
                 empty.threshold.clone_from(&monthly.changes);
                 empty.pattern.clone_from(&monthly.patterns);
             }
-            ReviewResult::Quarterly(quarterly) => {
+            ReviewReport::Quarterly(quarterly) => {
                 empty.rule.clone_from(&quarterly.changes);
                 empty.kept.clone_from(&quarterly.kept);
             }
@@ -226,9 +226,9 @@ impl ReviewResult {
 
     fn to_json(&self) -> Result<Value> {
         Ok(match self {
-            ReviewResult::Weekly(weekly) => serde_json::to_value(weekly)?,
-            ReviewResult::Monthly(monthly) => serde_json::to_value(monthly)?,
-            ReviewResult::Quarterly(quarterly) => serde_json::to_value(quarterly)?,
+            ReviewReport::Weekly(weekly) => serde_json::to_value(weekly)?,
+            ReviewReport::Monthly(monthly) => serde_json::to_value(monthly)?,
+            ReviewReport::Quarterly(quarterly) => serde_json::to_value(quarterly)?,
         })
     }
 
@@ -241,9 +241,9 @@ impl ReviewResult {
             return Ok(());
         }
         match self {
-            ReviewResult::Weekly(weekly) => weekly.print(out)?,
-            ReviewResult::Monthly(monthly) => monthly.print(out)?,
-            ReviewResult::Quarterly(quarterly) => quarterly.print(out)?,
+            ReviewReport::Weekly(weekly) => weekly.print(out)?,
+            ReviewReport::Monthly(monthly) => monthly.print(out)?,
+            ReviewReport::Quarterly(quarterly) => quarterly.print(out)?,
         }
         if self.findings().is_empty() {
             writeln!(out, "nothing found")?;

@@ -10,7 +10,7 @@ use super::finding::{Drift, Finding, MISHAPS, REGRET};
 use super::history::{DecidedCall, History};
 use super::proposal::{PatternChange, ThresholdChange};
 use super::rate::Rate;
-use super::weigh::Score;
+use super::weigh::RiskScore;
 use crate::desk::offers::OfferEffect;
 use crate::policy::from_history::AcceptedOffer;
 
@@ -100,7 +100,7 @@ pub(super) fn review(history: &History, policy: &Policy) -> Monthly {
 /// The calls of one operation that reached layer 2.
 struct Cases<'h> {
     operation: Operation,
-    cases: Vec<(&'h DecidedCall, Score)>,
+    cases: Vec<(&'h DecidedCall, RiskScore)>,
 }
 
 impl<'h> Cases<'h> {
@@ -136,7 +136,7 @@ impl<'h> Cases<'h> {
     }
 }
 
-fn sure(score: &Score, operation: Operation) -> f64 {
+fn sure(score: &RiskScore, operation: Operation) -> f64 {
     score.least.get(operation as usize).copied().map_or(1.0, f64::from)
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Weighed {
     /// The allow rule that settled it.
     pub allowed_by: Option<u16>,
     /// Layer 2 approved it, or only its thresholds keep it from being approved.
-    pub score: Option<Score>,
+    pub score: Option<RiskScore>,
 }
 
 /// What happens to a question without the rules that asked it.
@@ -35,7 +35,7 @@ pub(super) enum WithoutRules {
 
 /// Layer 2's confidence in a call: for each operation, that of its least certain effect.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Score {
+pub(super) struct RiskScore {
     pub least: [f32; Operation::ALL.len()],
     /// It is approved as things are; otherwise it would be at the built-in floors.
     pub is_approved: bool,
@@ -125,7 +125,7 @@ impl<'p> PolicyVariants<'p> {
         judge(facts, policy.get_or_init(retired)).verdict < verdict
     }
 
-    fn scored(&self, facts: &Facts, judgement: &Judgement) -> Option<Score> {
+    fn scored(&self, facts: &Facts, judgement: &Judgement) -> Option<RiskScore> {
         let is_approved = judgement.verdict == Verdict::AutoApprove && judgement.settled_by == Source::Score;
         let would_be = || {
             let lowest = self.lowest.as_ref().filter(|_| judgement.verdict == Verdict::Confirm);
@@ -139,6 +139,6 @@ impl<'p> PolicyVariants<'p> {
             let place = score.operation.and_then(|operation| least.get_mut(operation as usize));
             place.into_iter().for_each(|place| *place = place.min((1.0 - score.ask) as f32));
         }
-        Some(Score { least, is_approved })
+        Some(RiskScore { least, is_approved })
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::breaker::Breaker;
 use super::prompt::Prompt;
-use super::reply::Reply;
+use super::reply::ReviewReply;
 use crate::machine::paths::Dirs;
 
 /// How long an answer is valid.
@@ -31,7 +31,7 @@ struct CacheState {
 struct CachedAnswer {
     key: String,
     at_ms: u64,
-    reply: Reply,
+    reply: ReviewReply,
 }
 
 impl State for CacheState {
@@ -55,7 +55,7 @@ impl Cache {
     }
 
     /// The answer to the same request, if it is not too old.
-    pub(super) fn answer(&self, key: &str) -> Option<Reply> {
+    pub(super) fn answer(&self, key: &str) -> Option<ReviewReply> {
         let is_good = |answer: &&CachedAnswer| {
             answer.key == key && self.now_ms.checked_sub(answer.at_ms).is_some_and(|age| age < LASTS_MS)
         };
@@ -73,7 +73,7 @@ impl Cache {
     }
 
     /// Stores an answer.
-    pub(super) fn store(&self, key: &str, reply: &Reply) {
+    pub(super) fn store(&self, key: &str, reply: &ReviewReply) {
         self.change(|kept| {
             kept.breaker.reset();
             let is_good =
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
     use crate::machine::test_home::TestHome;
 
-    fn reply(nonce: &str) -> Reply {
+    fn reply(nonce: &str) -> ReviewReply {
         let text = serde_json::json!({
             "reason": "r", "tier": "none", "decision": "allow", "confidence": 0.9, "nonce": nonce,
         });

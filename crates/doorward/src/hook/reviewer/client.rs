@@ -11,8 +11,8 @@ use ureq::{Agent, Error};
 use super::chosen::{UsableModel, expanded};
 use super::fault::Fault;
 use super::prompt::Prompt;
-use super::provider::{self, Request, Stage, Usage};
-use super::reply::{self, Reply};
+use super::provider::{self, ModelRequest, ReviewStage, Usage};
+use super::reply::{self, ReviewReply};
 
 /// Longer than any answer.
 // Bounds memory against a server that streams without end; the deadline alone would allow gigabytes.
@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The result of asking once.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    pub result: Result<Reply, Fault>,
+    pub result: Result<ReviewReply, Fault>,
     pub usage: Usage,
     pub took: Duration,
     /// How many requests were sent.
@@ -34,7 +34,7 @@ pub(crate) struct Exchange {
 }
 
 /// Asks a model. Tries once more if the connection failed, and only then.
-pub(crate) fn ask(chosen: &UsableModel, prompt: &Prompt, stage: Stage, time: Duration, home: &str) -> Exchange {
+pub(crate) fn ask(chosen: &UsableModel, prompt: &Prompt, stage: ReviewStage, time: Duration, home: &str) -> Exchange {
     let start = Instant::now();
     let request = provider::request(chosen, prompt, stage);
     let (mut requests, mut usage) = (0, Usage::default());
@@ -64,7 +64,7 @@ pub(crate) fn ask(chosen: &UsableModel, prompt: &Prompt, stage: Stage, time: Dur
     Exchange { result, usage, took: start.elapsed(), requests }
 }
 
-fn send(chosen: &UsableModel, request: &Request, time: Duration, home: &str) -> Result<Value, Fault> {
+fn send(chosen: &UsableModel, request: &ModelRequest, time: Duration, home: &str) -> Result<Value, Fault> {
     let agent = agent(chosen, time, home)?;
     let mut post = agent.post(&request.url).header("content-type", "application/json");
     for (name, value) in &request.headers {

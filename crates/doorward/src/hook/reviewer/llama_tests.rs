@@ -11,7 +11,7 @@ use super::client::{self, Exchange};
 use super::fault::Fault;
 use super::lists::Lists;
 use super::prompt::{Prompt, PromptInput};
-use super::provider::Stage;
+use super::provider::ReviewStage;
 use super::tests::Room;
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{Kind, Provider};
@@ -97,7 +97,7 @@ fn ask(llama: &Llama, kind: Kind, nonce: &str, time: Duration) -> Exchange {
     };
     let chosen =
         UsableModel { name: "l/m".into(), model: "m".into(), kind, url, key: None, provider: Provider::default() };
-    client::ask(&chosen, &prompt, Stage::Reasoned, time, "/")
+    client::ask(&chosen, &prompt, ReviewStage::Reasoned, time, "/")
 }
 
 #[test]

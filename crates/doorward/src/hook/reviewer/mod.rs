@@ -43,8 +43,8 @@ use cache::Cache;
 use chosen::UsableModel;
 use fault::Fault;
 use prompt::{Prompt, PromptInput};
-use provider::{Stage, Usage};
-use reply::{Decision, Reply, Tier};
+use provider::{ReviewStage, Usage};
+use reply::{ReviewDecision, ReviewReply, Tier};
 
 pub(crate) use lists::Lists;
 
@@ -84,7 +84,7 @@ pub(crate) struct ReviewResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stage: Option<Stage>,
+    pub stage: Option<ReviewStage>,
     #[serde(flatten)]
     pub usage: Usage,
     pub requests: u32,
@@ -179,7 +179,7 @@ fn in_stages(
         }
         let exchange = client::ask(chosen, prompt, stage, time, context.dirs.home());
         let goes_on = match &exchange.result {
-            Ok(reply) => reply.decision == Decision::Block,
+            Ok(reply) => reply.decision == ReviewDecision::Block,
             Err(fault) => fault.leaves_hope(),
         };
         is_tired = exchange.result.as_ref().is_err_and(Fault::tires);
@@ -204,7 +204,7 @@ fn in_stages(
 }
 
 /// The configured stages, with their time.
-fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (Stage, Duration)> + use<> {
+fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (ReviewStage, Duration)> + use<> {
     let fast = reviewer.fast_ms.unwrap_or(FAST_MS).min(FAST_MS);
     let reasoned = reviewer.reasoned_ms.unwrap_or(REASONED_MS).min(REASONED_MS);
     let is_wanted = match reviewer.reasoned.unwrap_or(Reasoned::Headless) {
@@ -212,7 +212,7 @@ fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (Stage
         Reasoned::Always => true,
         Reasoned::Never => false,
     };
-    let stages = [(Stage::Fast, fast), (Stage::Reasoned, if is_wanted { reasoned } else { 0 })];
+    let stages = [(ReviewStage::Fast, fast), (ReviewStage::Reasoned, if is_wanted { reasoned } else { 0 })];
     let timed = stages.map(|(stage, time)| (stage, Duration::from_millis(u64::from(time))));
     timed.into_iter().filter(|(_, time)| !time.is_zero())
 }
@@ -254,10 +254,10 @@ fn instructions(context: &ReviewContext<'_>) -> Vec<InstructionFile> {
 }
 
 impl ReviewResult {
-    fn of(chosen: &UsableModel, reply: Reply) -> ReviewResult {
+    fn of(chosen: &UsableModel, reply: ReviewReply) -> ReviewResult {
         let answer = match reply.decision {
-            Decision::Allow => Answer::Allows,
-            Decision::Block => Answer::Declines,
+            ReviewDecision::Allow => Answer::Allows,
+            ReviewDecision::Block => Answer::Declines,
         };
         let because: String = reply.reason.chars().take(REASON).collect();
         ReviewResult {

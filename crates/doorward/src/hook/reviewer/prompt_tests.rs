@@ -7,7 +7,7 @@ use super::chosen::UsableModel;
 use super::fault::Fault;
 use super::lists::Lists;
 use super::prompt::{Prompt, PromptInput};
-use super::provider::{self, Stage};
+use super::provider::{self, ReviewStage};
 use super::reply;
 use super::transcript::TranscriptEntry;
 use crate::hook::agents::InstructionFile;
@@ -81,30 +81,30 @@ fn chosen(kind: Kind) -> UsableModel {
 #[test]
 fn each_protocol_is_spoken_as_its_makers_wrote_it_down() {
     let prompt = prompt(&ToolCall::bash("git push", "/srv/app"), &[], &[]);
-    let of = |kind: Kind, stage: Stage| provider::request(&chosen(kind), &prompt, stage);
-    let anthropic = of(Kind::Anthropic, Stage::Reasoned);
+    let of = |kind: Kind, stage: ReviewStage| provider::request(&chosen(kind), &prompt, stage);
+    let anthropic = of(Kind::Anthropic, ReviewStage::Reasoned);
     assert_eq!(anthropic.url, "https://p.example/v1/messages");
     assert_eq!(anthropic.headers, [("anthropic-version", "2023-06-01".to_owned()), ("x-api-key", "secret".to_owned())]);
     assert_eq!(anthropic.body["system"][0]["cache_control"]["type"], "ephemeral");
     assert_eq!((&anthropic.body["max_tokens"], &anthropic.body["temperature"]), (&json!(700), &json!(0)));
-    let openai = of(Kind::Openai, Stage::Fast);
+    let openai = of(Kind::Openai, ReviewStage::Fast);
     assert_eq!(openai.url, "https://p.example/chat/completions");
     assert_eq!(openai.headers, [("authorization", "Bearer secret".to_owned())]);
     assert_eq!(openai.body["response_format"]["json_schema"]["strict"], true);
     assert_eq!(openai.body["messages"][0]["role"], "system");
     assert!(!openai.body["response_format"].to_string().contains(NONCE), "a schema that changes is compiled each time");
-    let ollama = of(Kind::Ollama, Stage::Reasoned);
+    let ollama = of(Kind::Ollama, ReviewStage::Reasoned);
     assert_eq!(ollama.url, "https://p.example/api/chat");
     assert_eq!((&ollama.body["stream"], &ollama.body["options"]["temperature"]), (&json!(false), &json!(0)));
     assert_eq!(ollama.body["options"]["num_predict"], 700);
-    let llama = of(Kind::LlamaCpp, Stage::Reasoned);
+    let llama = of(Kind::LlamaCpp, ReviewStage::Reasoned);
     assert_eq!(llama.url, "https://p.example/v1/chat/completions");
     for grammar in [&ollama.body["format"], &llama.body["response_format"]] {
         assert!(grammar.to_string().contains(NONCE), "{grammar}");
     }
     let quiet =
         UsableModel { provider: Provider { temperature: Some(false), ..Provider::default() }, ..chosen(Kind::Openai) };
-    assert_eq!(provider::request(&quiet, &prompt, Stage::Fast).body.get("temperature"), None);
+    assert_eq!(provider::request(&quiet, &prompt, ReviewStage::Fast).body.get("temperature"), None);
 }
 
 /// An exchange in the words of Ollama's documentation.

@@ -17,7 +17,7 @@ const FAST_TOKENS: u32 = 250;
 /// The two stages of asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Stage {
+pub(crate) enum ReviewStage {
     /// Can only approve or pass.
     Fast,
     Reasoned,
@@ -25,7 +25,7 @@ pub(crate) enum Stage {
 
 /// One request.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Request {
+pub(crate) struct ModelRequest {
     pub url: String,
     pub headers: Vec<(&'static str, String)>,
     pub body: Value,
@@ -48,10 +48,10 @@ pub(crate) struct Usage {
 }
 
 /// The request for a prompt.
-pub(crate) fn request(chosen: &UsableModel, prompt: &Prompt, stage: Stage) -> Request {
+pub(crate) fn request(chosen: &UsableModel, prompt: &Prompt, stage: ReviewStage) -> ModelRequest {
     let tokens = match stage {
-        Stage::Fast => FAST_TOKENS,
-        Stage::Reasoned => REASONED_TOKENS,
+        ReviewStage::Fast => FAST_TOKENS,
+        ReviewStage::Reasoned => REASONED_TOKENS,
     };
     let (path, mut body) = match chosen.kind {
         Kind::Anthropic => ("/v1/messages", anthropic(chosen, prompt, tokens)),
@@ -68,7 +68,7 @@ pub(crate) fn request(chosen: &UsableModel, prompt: &Prompt, stage: Stage) -> Re
     {
         fields.insert("temperature".to_owned(), json!(0));
     }
-    Request { url: format!("{}{path}", chosen.url), headers: headers(chosen), body }
+    ModelRequest { url: format!("{}{path}", chosen.url), headers: headers(chosen), body }
 }
 
 fn headers(chosen: &UsableModel) -> Vec<(&'static str, String)> {

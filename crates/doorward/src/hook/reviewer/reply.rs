@@ -13,7 +13,7 @@ const TARGETS: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Decision {
+pub(crate) enum ReviewDecision {
     Allow,
     Block,
 }
@@ -32,10 +32,10 @@ pub(crate) enum Tier {
 /// What a reviewer answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Reply {
+pub(crate) struct ReviewReply {
     pub reason: String,
     pub tier: Tier,
-    pub decision: Decision,
+    pub decision: ReviewDecision,
     pub confidence: Confidence,
     pub nonce: String,
     /// What an unknown program would touch, according to the model.
@@ -61,7 +61,7 @@ pub(crate) enum TouchKind {
 }
 
 /// Reads a whole reply. The error says what is wrong with it.
-pub(crate) fn parse(text: &str, nonce: &str) -> Result<Reply, String> {
+pub(crate) fn parse(text: &str, nonce: &str) -> Result<ReviewReply, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("it is empty".into());
@@ -72,7 +72,7 @@ pub(crate) fn parse(text: &str, nonce: &str) -> Result<Reply, String> {
     if !text.starts_with('{') {
         return Err("there is text before the object, or no object at all".into());
     }
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Reply>();
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<ReviewReply>();
     let reply = match values.next() {
         Some(Ok(reply)) => reply,
         Some(Err(error)) => return Err(describe(&error)),
@@ -86,15 +86,15 @@ pub(crate) fn parse(text: &str, nonce: &str) -> Result<Reply, String> {
 }
 
 /// Checks that the fields are consistent.
-fn checked(reply: Reply, nonce: &str) -> Result<Reply, String> {
+fn checked(reply: ReviewReply, nonce: &str) -> Result<ReviewReply, String> {
     if reply.nonce != nonce {
         return Err("it carries another nonce than the request".into());
     }
     let contradicts = match (reply.decision, reply.tier) {
-        (Decision::Allow, Tier::HardDeny | Tier::SoftDeny) => true,
-        (Decision::Block, Tier::Allow | Tier::ExplicitIntent) => true,
-        (Decision::Allow, Tier::Allow | Tier::ExplicitIntent | Tier::None) => false,
-        (Decision::Block, Tier::HardDeny | Tier::SoftDeny | Tier::None) => false,
+        (ReviewDecision::Allow, Tier::HardDeny | Tier::SoftDeny) => true,
+        (ReviewDecision::Block, Tier::Allow | Tier::ExplicitIntent) => true,
+        (ReviewDecision::Allow, Tier::Allow | Tier::ExplicitIntent | Tier::None) => false,
+        (ReviewDecision::Block, Tier::HardDeny | Tier::SoftDeny | Tier::None) => false,
     };
     if contradicts {
         return Err("its decision contradicts its tier".into());
@@ -177,9 +177,9 @@ mod tests {
     #[test]
     fn one_whole_object_is_read() {
         let reply = parse(&format!(" \n{}\t\n", with(|_| ())), NONCE).unwrap();
-        assert_eq!((reply.decision, reply.tier), (Decision::Allow, Tier::ExplicitIntent));
+        assert_eq!((reply.decision, reply.tier), (ReviewDecision::Allow, Tier::ExplicitIntent));
         let block = with(|reply| (reply["decision"], reply["tier"]) = ("block".into(), "hard_deny".into()));
-        assert_eq!(parse(&block, NONCE).unwrap().decision, Decision::Block);
+        assert_eq!(parse(&block, NONCE).unwrap().decision, ReviewDecision::Block);
         let named = with(|reply| reply["targets"] = json!([{ "operation": "write", "target": "/etc/hosts" }]));
         assert_eq!(parse(&named, NONCE).unwrap().targets.len(), 1);
     }

@@ -22,7 +22,7 @@ const NAMES: usize = 500;
 
 /// A call in its context.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct GrantSubject<'a> {
     pub call: &'a ToolCall,
     pub evaluation: &'a Evaluation,
     pub mode: Mode,
@@ -46,7 +46,7 @@ pub(crate) struct Binding {
 
 impl Binding {
     /// What an approval of this call is bound to; `None` if it is unknown what exactly would run.
-    pub(crate) fn of(subject: Subject<'_>) -> Option<Binding> {
+    pub(crate) fn of(subject: GrantSubject<'_>) -> Option<Binding> {
         let facts = &subject.evaluation.facts;
         Some(Binding {
             call: exact_call(subject.call)?,
@@ -84,7 +84,7 @@ pub(crate) fn exact_call(call: &ToolCall) -> Option<String> {
 }
 
 /// The rules a call was judged by.
-pub(crate) fn policy(subject: Subject<'_>) -> Option<String> {
+pub(crate) fn policy(subject: GrantSubject<'_>) -> Option<String> {
     let Loaded { config, trust, problems, .. } = subject.loaded;
     // Another version may judge the same call differently, so its approvals don't carry over.
     hash(&(env!("CARGO_PKG_VERSION"), &subject.evaluation.judgement.policy, subject.mode, config, trust, problems))
@@ -95,7 +95,7 @@ fn hash(value: &impl Serialize) -> Option<String> {
 }
 
 /// Every path the call names or touches.
-fn operands(subject: Subject<'_>) -> BTreeMap<String, Depth> {
+fn operands(subject: GrantSubject<'_>) -> BTreeMap<String, Depth> {
     let facts = &subject.evaluation.facts;
     let mut paths = BTreeMap::new();
     let mut add = |path: String, depth: Depth| {
@@ -140,7 +140,7 @@ const fn depth_of(operation: Operation) -> Depth {
 }
 
 /// Files named by words of the call, whatever the engine made of them.
-fn operand_words(subject: Subject<'_>) -> Vec<String> {
+fn operand_words(subject: GrantSubject<'_>) -> Vec<String> {
     let text = match &subject.call.tool {
         Tool::Bash { command, .. } | Tool::PowerShell { command } => command,
         Tool::Python { code } => code,
@@ -208,7 +208,7 @@ fn names(directory: &Path) -> Option<Vec<String>> {
 }
 
 /// The path without dots; links stay and are followed when it is fingerprinted.
-fn absolute(word: &str, subject: Subject<'_>) -> PathBuf {
+fn absolute(word: &str, subject: GrantSubject<'_>) -> PathBuf {
     let joined = match word.strip_prefix("~/") {
         Some(rest) => Path::new(subject.home).join(rest),
         None => Path::new(&subject.call.cwd).join(word),

@@ -9,7 +9,7 @@ use doorward_vocabulary::{CallId, PatternId, SessionId};
 use serde::{Deserialize, Serialize};
 
 use super::repeat::CallShape;
-use crate::memory::grants::binding::{Binding, Subject};
+use crate::memory::grants::binding::{Binding, GrantSubject};
 
 /// How long a call waits for an answer.
 // Someone who comes back the next morning should still find it, and no one cares a week later.
@@ -125,8 +125,8 @@ pub(crate) struct FileEdit {
 
 impl Pending {
     /// The call as the user should see it; `None` if it is too long to show in full.
-    pub(crate) fn new(subject: Subject<'_>, bound: Binding, decision: &str, key: &[u8; 16]) -> Option<Pending> {
-        let Subject { call, evaluation, .. } = subject;
+    pub(crate) fn new(subject: GrantSubject<'_>, bound: Binding, decision: &str, key: &[u8; 16]) -> Option<Pending> {
+        let GrantSubject { call, evaluation, .. } = subject;
         let (facts, judgement) = (&evaluation.facts, &evaluation.judgement);
         let changes = edited(call, key);
         let input = input(call, key);

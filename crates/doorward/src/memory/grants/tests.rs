@@ -14,7 +14,7 @@ use super::pending::Pending;
 use super::repeat::{LASTS_MS as SESSION_MS, USES};
 use super::sweep::expire;
 use crate::desk::grants::answer::{
-    APART_MS, Approval, ApprovedBy, HARD, HARD_MS, approve, approve_session, refuse, to_type,
+    APART_MS, ApprovalStep, ApprovedBy, HARD, HARD_MS, approve, approve_session, refuse, to_type,
 };
 use crate::hook::grant_check::{GrantCheck, GrantResult};
 use crate::hook::{Surroundings, answer as hook};
@@ -124,9 +124,9 @@ impl Room {
             )
         };
         if pending.needs() == Clearance::Dual {
-            assert_eq!(yes(now_ms - APART_MS - 1).unwrap(), Approval::FirstOfTwo(APART_MS));
+            assert_eq!(yes(now_ms - APART_MS - 1).unwrap(), ApprovalStep::FirstOfTwo(APART_MS));
         }
-        assert_eq!(yes(now_ms).unwrap(), Approval::Granted);
+        assert_eq!(yes(now_ms).unwrap(), ApprovalStep::Granted);
     }
 
     /// The steps of all grants in the record, with their reasons.
@@ -316,7 +316,7 @@ fn a_grant_put_back_after_its_use_or_unknown_to_the_record_does_not_count() {
     };
     room.store().grants.store(&forged.bound.call, &forged).unwrap();
     let (said, why) = room.call("Bash", json!({ "command": ASKED }), "project");
-    assert!(said == "ask" && why.contains("the record does not know it"), "{said} {why}");
+    assert!(said == "ask" && why.contains("it is not on record"), "{said} {why}");
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn what_a_rule_blocks_wants_its_target_typed() {
     assert!(say(ApprovedBy::Typed("yes")).unwrap_err().to_string().contains("not approved"));
     assert!(say(ApprovedBy::Typed("")).is_err());
     assert_eq!(room.bash(ASKED), "deny");
-    assert_eq!(say(ApprovedBy::Typed(&to_type(&pending))).unwrap(), Approval::Granted);
+    assert_eq!(say(ApprovedBy::Typed(&to_type(&pending))).unwrap(), ApprovalStep::Granted);
     assert_eq!(room.bash(ASKED), "allow");
     assert_eq!(room.bash(ASKED), "deny");
 }
@@ -390,14 +390,14 @@ fn the_gravest_want_two_steps_half_a_minute_apart() {
     let start = now_ms();
     let say =
         |at: u64| approve(&room.desk_at(at), &mut room.ledger(), &pending.id, ApprovedBy::Typed(&typed), None).unwrap();
-    assert_eq!(say(start), Approval::FirstOfTwo(APART_MS));
+    assert_eq!(say(start), ApprovalStep::FirstOfTwo(APART_MS));
     assert_eq!(room.bash(command), "deny", "one step lets nothing run, and asking again forgets nothing");
-    assert_eq!(say(start + 1000), Approval::FirstOfTwo(APART_MS - 1000), "too soon, and no new first step");
-    assert_eq!(say(start - 5000), Approval::FirstOfTwo(APART_MS), "a clock set back begins anew");
-    assert_eq!(say(start + 20 * 60_000), Approval::FirstOfTwo(APART_MS), "too late begins anew");
-    assert_eq!(say(start - APART_MS - 1), Approval::FirstOfTwo(APART_MS));
+    assert_eq!(say(start + 1000), ApprovalStep::FirstOfTwo(APART_MS - 1000), "too soon, and no new first step");
+    assert_eq!(say(start - 5000), ApprovalStep::FirstOfTwo(APART_MS), "a clock set back begins anew");
+    assert_eq!(say(start + 20 * 60_000), ApprovalStep::FirstOfTwo(APART_MS), "too late begins anew");
+    assert_eq!(say(start - APART_MS - 1), ApprovalStep::FirstOfTwo(APART_MS));
     assert!(room.grant_files().is_empty());
-    assert_eq!(say(start), Approval::Granted);
+    assert_eq!(say(start), ApprovalStep::Granted);
     assert_eq!(room.bash(command), "allow");
     assert_eq!(room.bash(command), "deny");
 }
@@ -418,7 +418,7 @@ fn overriding_rules_is_limited_by_the_hour_and_questions_are_not() {
         approve(&room.desk_at(at), &mut room.ledger(), &pending.id, ApprovedBy::Typed(&typed), Some("x".into()))
     };
     for number in 0..HARD {
-        assert_eq!(say(number, now_ms()).unwrap(), Approval::Granted);
+        assert_eq!(say(number, now_ms()).unwrap(), ApprovalStep::Granted);
     }
     let refused = say(HARD, now_ms()).unwrap_err().to_string();
     assert!(refused.contains("the limit is 5") && refused.contains("in 60 minutes"), "{refused}");
@@ -426,7 +426,7 @@ fn overriding_rules_is_limited_by_the_hour_and_questions_are_not() {
     let _asked = room.fetch("wiki.unlisted.example.org");
     let soft = room.store().open_calls().into_iter().find(|pending| pending.needs() <= Clearance::Firm).unwrap();
     room.approve(&soft);
-    assert_eq!(say(HARD, now_ms() + HARD_MS + 1000).unwrap(), Approval::Granted, "an hour later");
+    assert_eq!(say(HARD, now_ms() + HARD_MS + 1000).unwrap(), ApprovalStep::Granted, "an hour later");
 }
 
 #[test]

@@ -5,9 +5,9 @@ use doorward_engine::{Effect, Mode, Operation, Policy, Reversibility, Scope, Too
 use doorward_ledger::SnapshotTaken;
 
 use super::manifest::Manifest;
-use super::plan::{self, ChangedPath, CopyContext, Plan};
+use super::plan::{self, CopyContext, Plan, TargetPath};
 use super::prune::{self, Run};
-use super::store::{self, Store};
+use super::store::{self, SnapshotStore};
 use super::take;
 use super::undo;
 use crate::machine::clock::now_ms;
@@ -105,7 +105,7 @@ impl Keeper<'_> {
         Some(self.has_room(&plan::lost(&evaluation.facts)).map(|()| *copied))
     }
 
-    fn has_room(&self, wanted: &[ChangedPath]) -> Result<()> {
+    fn has_room(&self, wanted: &[TargetPath]) -> Result<()> {
         self.enabled()?;
         let plan = self.plan(wanted)?;
         store::would_fit(self.dirs, plan.bytes, self.limits.store_bytes)
@@ -141,24 +141,24 @@ impl Keeper<'_> {
         self.keep_for(evaluation, &wanted).unwrap_or_else(|_| KeptCopy::nothing())
     }
 
-    fn keep_for(&self, evaluation: &Evaluation, wanted: &[ChangedPath]) -> Result<KeptCopy> {
+    fn keep_for(&self, evaluation: &Evaluation, wanted: &[TargetPath]) -> Result<KeptCopy> {
         if wanted.is_empty() {
             return Ok(KeptCopy::nothing());
         }
         Ok(KeptCopy::of(&self.keep(&evaluation.facts.subject, wanted)?))
     }
 
-    fn is_with_git(&self, wanted: &ChangedPath) -> bool {
+    fn is_with_git(&self, wanted: &TargetPath) -> bool {
         self.plan(std::slice::from_ref(wanted)).is_ok_and(|plan| plan.files == 0)
     }
 
-    fn plan(&self, wanted: &[ChangedPath]) -> Result<Plan> {
+    fn plan(&self, wanted: &[TargetPath]) -> Result<Plan> {
         let store = store::root(self.dirs);
         Plan::of(wanted, CopyContext { store: &store, world: self.world, limits: self.limits })
             .map_err(anyhow::Error::msg)
     }
 
-    fn keep(&self, call: &str, wanted: &[ChangedPath]) -> Result<Manifest> {
+    fn keep(&self, call: &str, wanted: &[TargetPath]) -> Result<Manifest> {
         self.enabled()?;
         let mut first = None;
         // Whoever else works in the directory may come in between once.
@@ -171,9 +171,9 @@ impl Keeper<'_> {
         Err(first.unwrap_or_else(|| anyhow::anyhow!("it was not tried")))
     }
 
-    fn try_keep(&self, call: &str, wanted: &[ChangedPath]) -> Result<Manifest> {
+    fn try_keep(&self, call: &str, wanted: &[TargetPath]) -> Result<Manifest> {
         let plan = self.plan(wanted)?;
-        let store = Store::open(self.dirs)?;
+        let store = SnapshotStore::open(self.dirs)?;
         let manifest = Manifest {
             decision: self.id.into(),
             session: self.call.session.clone(),
@@ -215,7 +215,7 @@ pub(crate) fn ran(dirs: &Dirs, decision: &str) {
 }
 
 fn note_after(dirs: &Dirs, decision: &str) -> Result<()> {
-    let Some(store) = Store::existing(dirs)? else { return Ok(()) };
+    let Some(store) = SnapshotStore::existing(dirs)? else { return Ok(()) };
     let Some(name) = store.named_for(decision) else { return Ok(()) };
     let Some(manifest) = store.find(&name)? else { return Ok(()) };
     store.keep_after(&name, &undo::stamps_now(&manifest))
@@ -223,7 +223,7 @@ fn note_after(dirs: &Dirs, decision: &str) -> Result<()> {
 
 /// Prunes snapshots after a session has ended.
 pub(crate) fn prune_after_call(dirs: &Dirs, limits: impl FnOnce() -> Limits) {
-    let Ok(Some(store)) = Store::existing(dirs) else { return };
+    let Ok(Some(store)) = SnapshotStore::existing(dirs) else { return };
     // What stays is tried again after the next session.
     let _ = prune::prune(&store, limits(), &prune::needed(dirs), now_ms(), Run::Real);
 }

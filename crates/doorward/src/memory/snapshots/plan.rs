@@ -39,7 +39,7 @@ pub(super) struct Item {
 
 /// One path that the call changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ChangedPath {
+pub(super) struct TargetPath {
     path: PathBuf,
     /// Count files git has as lost too: the command may discard staged changes.
     whole: bool,
@@ -52,18 +52,18 @@ pub(super) struct ChangedPath {
 }
 
 /// The paths a call would lose.
-pub(super) fn lost(facts: &Facts) -> Vec<ChangedPath> {
+pub(super) fn lost(facts: &Facts) -> Vec<TargetPath> {
     facts.effects.iter().filter_map(|effect| Some(changed_path(snapshot::lost(effect)?, effect))).collect()
 }
 
 /// The paths a call edits in place.
-pub(super) fn edited(facts: &Facts) -> Vec<ChangedPath> {
+pub(super) fn edited(facts: &Facts) -> Vec<TargetPath> {
     facts.effects.iter().filter_map(|effect| Some(changed_path(snapshot::edited(effect)?, effect))).collect()
 }
 
-fn changed_path(path: &str, effect: &Effect) -> ChangedPath {
+fn changed_path(path: &str, effect: &Effect) -> TargetPath {
     let by_git = effect.marks.has(Mark::DiscardsWork);
-    ChangedPath {
+    TargetPath {
         path: PathBuf::from(path),
         // `git clean` takes only what git doesn't know; `reset` and `checkout` also discard what is staged.
         whole: by_git && effect.by != "git clean",
@@ -84,7 +84,7 @@ pub(super) struct CopyContext<'a> {
 
 impl Plan {
     /// Everything at and below the paths that has to be copied, or why that is not possible.
-    pub(super) fn of(wanted: &[ChangedPath], context: CopyContext<'_>) -> Result<Plan, String> {
+    pub(super) fn of(wanted: &[TargetPath], context: CopyContext<'_>) -> Result<Plan, String> {
         let mut plan = Plan::default();
         let mut doors = Doors::default();
         for wanted in wanted {
@@ -95,7 +95,7 @@ impl Plan {
         Ok(plan)
     }
 
-    fn add(&mut self, wanted: &ChangedPath, context: CopyContext<'_>, doors: &mut Doors) -> Result<(), String> {
+    fn add(&mut self, wanted: &TargetPath, context: CopyContext<'_>, doors: &mut Doors) -> Result<(), String> {
         let shown = wanted.path.display();
         // A copy of the path as written would miss what the pattern matches.
         if wanted.by_git && is_pattern(&wanted.path) {
@@ -232,7 +232,7 @@ impl Plan {
 /// Where something is in the tree of a path.
 #[derive(Clone, Copy, Debug)]
 struct TreePosition<'a> {
-    wanted: &'a ChangedPath,
+    wanted: &'a TargetPath,
     whole: bool,
 }
 

@@ -7,7 +7,7 @@ use doorward_ledger::Hash;
 use doorward_vocabulary::SessionId;
 
 use super::manifest::Manifest;
-use super::store::{LockKind, Store};
+use super::store::{LockKind, SnapshotStore};
 use crate::machine::paths::Dirs;
 use crate::memory::grants::store::GrantStore;
 use crate::policy::snapshot_limits::Limits;
@@ -33,7 +33,7 @@ pub(crate) enum Run {
 
 /// Removes what exceeds the limits.
 pub(crate) fn prune(
-    store: &Store,
+    store: &SnapshotStore,
     limits: Limits,
     needed: &BTreeSet<SessionId>,
     now_ms: u64,
@@ -72,7 +72,7 @@ pub(crate) fn prune(
     Ok(pruned)
 }
 
-fn sweep(store: &Store, kept: &BTreeSet<Hash>, pruned: &mut Pruned, run: Run) -> Result<()> {
+fn sweep(store: &SnapshotStore, kept: &BTreeSet<Hash>, pruned: &mut Pruned, run: Run) -> Result<()> {
     for entry in std::fs::read_dir(store.objects())? {
         let entry = entry?;
         let hash = entry.file_name().to_str().and_then(Hash::from_hex);
@@ -88,7 +88,7 @@ fn sweep(store: &Store, kept: &BTreeSet<Hash>, pruned: &mut Pruned, run: Run) ->
     Ok(())
 }
 
-fn sync(store: &Store) -> Result<()> {
+fn sync(store: &SnapshotStore) -> Result<()> {
     let made = store.manifest_file("x");
     let directory = made.parent().unwrap_or(&made);
     Ok(std::fs::File::open(directory)?.sync_all()?)

@@ -13,7 +13,7 @@ use super::copy;
 use super::doors::{self, Doors};
 use super::manifest::{Entry, FileMetadata, Former, Manifest, Stamp, StampsAfter};
 use super::plan::{is_absent, kind};
-use super::store::{Store, StoredContent};
+use super::store::{SnapshotStore, StoredContent};
 
 /// What would happen to one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +142,7 @@ fn is_same(entry: &Entry, stat: &Stat, doors: &mut Doors) -> bool {
 }
 
 /// Carries out the steps. Returns what could not be restored completely.
-pub(crate) fn restore(store: &Store, steps: &[&RestoreStep]) -> Result<Vec<String>> {
+pub(crate) fn restore(store: &SnapshotStore, steps: &[&RestoreStep]) -> Result<Vec<String>> {
     let mut work = Restorer { store, doors: Doors::default(), short: Vec::new() };
     let directory = |step: &&&RestoreStep| matches!(step.entry.what, Former::Directory { .. });
     // Paths are sorted, so a directory comes before its entries.
@@ -163,7 +163,7 @@ pub(crate) fn restore(store: &Store, steps: &[&RestoreStep]) -> Result<Vec<Strin
 }
 
 struct Restorer<'a> {
-    store: &'a Store,
+    store: &'a SnapshotStore,
     doors: Doors,
     short: Vec<String>,
 }

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 /// The snapshots of one user.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct SnapshotStore {
     root: PathBuf,
     sealed: SealedFiles,
 }
@@ -58,27 +58,27 @@ pub(crate) fn may_have(dirs: &Dirs, decision: &str) -> bool {
     })
 }
 
-impl Store {
+impl SnapshotStore {
     /// The store of a user, created if there is none.
-    pub(crate) fn open(dirs: &Dirs) -> Result<Store> {
+    pub(crate) fn open(dirs: &Dirs) -> Result<SnapshotStore> {
         let root = root(dirs);
         for directory in [root.clone(), root.join("objects"), root.join("made"), root.join("half")] {
             DirBuilder::new().recursive(true).mode(0o700).create(&directory).with_context(|| cannot(&directory))?;
         }
-        Store::at(root, dirs)
+        SnapshotStore::at(root, dirs)
     }
 
     /// The store of a user, if there is one.
-    pub(crate) fn existing(dirs: &Dirs) -> Result<Option<Store>> {
+    pub(crate) fn existing(dirs: &Dirs) -> Result<Option<SnapshotStore>> {
         let root = root(dirs);
         match root.symlink_metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             // Its creation may have been interrupted.
-            Ok(_) | Err(_) => Store::open(dirs).map(Some),
+            Ok(_) | Err(_) => SnapshotStore::open(dirs).map(Some),
         }
     }
 
-    fn at(root: PathBuf, dirs: &Dirs) -> Result<Store> {
+    fn at(root: PathBuf, dirs: &Dirs) -> Result<SnapshotStore> {
         for directory in [&root, &root.join("objects"), &root.join("made"), &root.join("half")] {
             let found = directory.symlink_metadata().with_context(|| cannot(directory))?;
             if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o077 != 0 {
@@ -87,7 +87,7 @@ impl Store {
         }
         let key = StateKey::load_or_create(&dirs.state().join("snapshots.key"))?;
         let sealed = SealedFiles::at(&root.join("made"), key);
-        Ok(Store { root, sealed })
+        Ok(SnapshotStore { root, sealed })
     }
 
     /// Waits for the lock, but not for long.

@@ -16,7 +16,7 @@ use super::doors::{self, Doors};
 use super::fault::step;
 use super::manifest::{EncodedPath, Entry, FileMetadata, Former, Manifest};
 use super::plan::{Item, Plan, is_same, kind};
-use super::store::{LockKind, Store};
+use super::store::{LockKind, SnapshotStore};
 use crate::policy::snapshot_limits::Limits;
 
 /// How many files are open at the same time: written together, they become durable together.
@@ -36,7 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 const TICK: Duration = Duration::from_millis(10);
 
 /// Copies what the plan says and stores the manifest, which gets its name here and the new entries added.
-pub(super) fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
+pub(super) fn take(store: &SnapshotStore, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
     let _lock = store.lock(LockKind::Shared)?;
     step()?;
     let named_for = manifest.undoes.as_deref().unwrap_or(&manifest.decision);
@@ -49,7 +49,7 @@ pub(super) fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: L
     taken
 }
 
-fn take_into(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
+fn take_into(store: &SnapshotStore, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
     // Before the first byte: a disk filled by us would stop the user's own work.
     store.has_room(plan.bytes, limits.store_bytes)?;
     wait_for_the_clock(plan);
@@ -95,7 +95,7 @@ fn wait_for_the_clock(plan: &Plan) {
 }
 
 struct Copier<'a> {
-    store: &'a Store,
+    store: &'a SnapshotStore,
     doors: Doors,
     /// Complete, but not yet durable, and under a temporary name.
     written: Vec<(File, PathBuf, Hash)>,
@@ -116,7 +116,7 @@ struct PackWriter {
 }
 
 impl Copier<'_> {
-    fn new(store: &Store) -> Copier<'_> {
+    fn new(store: &SnapshotStore) -> Copier<'_> {
         let name = crate::memory::call_ids::own_name();
         Copier {
             store,

@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use super::manifest::{Entry, Former, Manifest, Stamp, StampsAfter};
 use super::plan::{Item, Plan};
 use super::restore::{self, Fate, RestoreStep};
-use super::store::Store;
+use super::store::SnapshotStore;
 use super::take;
 use crate::machine::clock::now_ms;
 use crate::policy::snapshot_limits::Limits;
@@ -13,7 +13,7 @@ use crate::policy::snapshot_limits::Limits;
 /// What to undo, and how.
 #[derive(Debug)]
 pub(crate) struct Undo<'a> {
-    pub store: &'a Store,
+    pub store: &'a SnapshotStore,
     pub manifests: Vec<(Manifest, Option<StampsAfter>)>,
     pub limits: Limits,
     /// Also overwrite what changed after the call.
@@ -31,7 +31,7 @@ pub(crate) struct Undone {
 }
 
 impl<'a> Undo<'a> {
-    pub(crate) fn of(store: &'a Store, ids: &[String], limits: Limits) -> Result<Undo<'a>> {
+    pub(crate) fn of(store: &'a SnapshotStore, ids: &[String], limits: Limits) -> Result<Undo<'a>> {
         let mut manifests = Vec::new();
         for id in ids {
             let Some(manifest) = store.find(id)? else { bail!("no snapshot `{id}`") };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Format, RuleFile, Rules, SkippedRule, UNCLOSED, beginning_with, offered};
+use super::{RuleFile, RuleFormat, Rules, SkippedRule, UNCLOSED, beginning_with, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -19,7 +19,7 @@ pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
 
 /// Both places count: they can only tighten.
 fn files_from(home: &str, project: Option<&str>, started: Option<&Path>) -> Vec<RuleFile> {
-    let file = |name, path| RuleFile::new(name, path, Format::Claude);
+    let file = |name, path| RuleFile::new(name, path, RuleFormat::Claude);
     let user = directory_of(Agent::Claude, home).join("settings.json");
     let mut found = vec![file("Claude Code, managed", PathBuf::from(MANAGED)), file("Claude Code, user", user)];
     let project = project.map(Path::new);

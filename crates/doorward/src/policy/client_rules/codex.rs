@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Format, RuleFile, Rules, SkippedRule, beginning_with, files_ending_in, offered};
+use super::{RuleFile, RuleFormat, Rules, SkippedRule, beginning_with, files_ending_in, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -11,7 +11,7 @@ use crate::machine::agent_home::directory_of;
 const SPELLINGS: usize = 256;
 
 pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
-    let file = |name: &'static str| move |path| RuleFile::new(name, path, Format::Codex);
+    let file = |name: &'static str| move |path| RuleFile::new(name, path, RuleFormat::Codex);
     let user = directory_of(Agent::Codex, home).join("rules");
     let mut found: Vec<RuleFile> = files_ending_in(&user, "rules").into_iter().map(file("Codex, user")).collect();
     if let Some(project) = project.filter(|project| *project != home).map(Path::new) {

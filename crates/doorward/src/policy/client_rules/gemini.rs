@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Format, RuleFile, Rules, SkippedRule, beginning_with, files_ending_in, offered};
+use super::{RuleFile, RuleFormat, Rules, SkippedRule, beginning_with, files_ending_in, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -14,12 +14,12 @@ const MANAGED: &str = "/etc/gemini-cli/settings.json";
 
 pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
     let folder = directory_of(Agent::Gemini, home);
-    let settings = |name, path| RuleFile::new(name, path, Format::GeminiSettings);
+    let settings = |name, path| RuleFile::new(name, path, RuleFormat::GeminiSettings);
     let mut found = vec![
         settings("Gemini CLI, managed", PathBuf::from(MANAGED)),
         settings("Gemini CLI, user", folder.join("settings.json")),
     ];
-    let policy = |path| RuleFile::new("Gemini CLI, policy", path, Format::GeminiPolicy);
+    let policy = |path| RuleFile::new("Gemini CLI, policy", path, RuleFormat::GeminiPolicy);
     found.extend(files_ending_in(&folder.join("policies"), "toml").into_iter().map(policy));
     if let Some(project) = project.filter(|project| *project != home).map(Path::new) {
         found.push(settings("Gemini CLI, project", project.join(".gemini/settings.json")).of_project());
@@ -125,7 +125,7 @@ fn bare(text: &str) -> String {
 
 /// A file of policies.
 #[derive(Debug, Deserialize)]
-struct Policies {
+struct PolicyFile {
     #[serde(default)]
     rule: Vec<PolicyRule>,
 }
@@ -186,7 +186,7 @@ impl PolicyRule {
 }
 
 pub(super) fn policy(text: &str) -> Result<Rules, String> {
-    let policies: Policies = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
+    let policies: PolicyFile = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
     let mut rules = Rules::default();
     for rule in &policies.rule {
         // An exception that takes precedence over the rule, which our patterns can't express.

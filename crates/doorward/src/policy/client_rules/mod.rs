@@ -32,13 +32,13 @@ pub(crate) struct RuleFile {
     /// The name among the sources of the configuration.
     pub name: &'static str,
     pub path: PathBuf,
-    format: Format,
+    format: RuleFormat,
     /// The file can come with a repository.
     is_projects: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
+enum RuleFormat {
     Claude,
     Codex,
     GeminiSettings,
@@ -151,7 +151,7 @@ pub(crate) fn offers(agent: &str, home: &str) -> Vec<ImportableRule> {
 }
 
 impl RuleFile {
-    fn new(name: &'static str, path: PathBuf, format: Format) -> RuleFile {
+    fn new(name: &'static str, path: PathBuf, format: RuleFormat) -> RuleFile {
         RuleFile { name, path, format, is_projects: false }
     }
 
@@ -170,10 +170,10 @@ impl RuleFile {
 
     pub(crate) fn parse(&self, text: &str) -> Result<Rules, String> {
         match self.format {
-            Format::Claude => claude::parse(text),
-            Format::Codex => codex::parse(text),
-            Format::GeminiSettings => gemini::settings(text),
-            Format::GeminiPolicy => gemini::policy(text),
+            RuleFormat::Claude => claude::parse(text),
+            RuleFormat::Codex => codex::parse(text),
+            RuleFormat::GeminiSettings => gemini::settings(text),
+            RuleFormat::GeminiPolicy => gemini::policy(text),
         }
     }
 

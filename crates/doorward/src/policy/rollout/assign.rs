@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doorward_engine::{Mode, Policy, Stage as RuleStage, Thresholds};
 
-use super::stage::Stage;
+use super::stage::RolloutStage;
 use super::state::{Rollout, Subject};
 
 /// The keys of a decision's versions that say which side its session was on.
@@ -48,7 +48,7 @@ impl Assigned {
         }
         for id in rollout.rules.keys() {
             if let Some(placed) = rollout.place(&Subject::Rule(id.clone()), session, began_ms) {
-                if placed.counts != Stage::Auto {
+                if placed.counts != RolloutStage::Auto {
                     assigned.watched.insert(id.clone());
                 }
                 assigned.words.insert(rule_key(id), placed.describe());
@@ -57,12 +57,12 @@ impl Assigned {
         let placed = rollout.place(&Subject::Thresholds, session, began_ms);
         if let (Some(placed), Some(trial)) = (placed, &rollout.trial) {
             let name = format!("{}#{}", trial.name, trial.fingerprint());
-            let is_on_trial = placed.counts == Stage::Auto;
+            let is_on_trial = placed.counts == RolloutStage::Auto;
             if is_on_trial {
                 assigned.set = Some((trial.numbers.set(), name.clone()));
             }
             // Before the canary there is only one arm, and nothing to compare.
-            if placed.stage >= Stage::Canary {
+            if placed.stage >= RolloutStage::Canary {
                 let arm = if is_on_trial { format!("b:{name}") } else { "a".to_owned() };
                 assigned.words.insert(THRESHOLDS.to_owned(), arm);
             }

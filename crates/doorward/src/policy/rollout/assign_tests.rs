@@ -17,7 +17,7 @@ fn names() -> impl Iterator<Item = String> {
     })
 }
 
-fn at(stage: Stage, percent: u8) -> Track {
+fn at(stage: RolloutStage, percent: u8) -> Track {
     Track::starting(StageChange { stage, share: Share::new(percent).unwrap(), ..StageChange::default() })
 }
 
@@ -49,7 +49,7 @@ const UNLIKELY: f64 = 15.1;
 fn a_share_covers_the_sessions_evenly_and_always_the_same_ones() {
     for percent in [1, 10, 37, 50, 90] {
         let (_home, rollout) =
-            rollout(|rollout| drop(rollout.agents.insert("claude".into(), at(Stage::Canary, percent))));
+            rollout(|rollout| drop(rollout.agents.insert("claude".into(), at(RolloutStage::Canary, percent))));
         let inside: Vec<bool> = names().map(|name| of(&rollout, &name).mode == Some(Mode::Auto)).collect();
         let again: Vec<bool> = names().map(|name| of(&rollout, &name).mode == Some(Mode::Auto)).collect();
         assert_eq!(inside, again);
@@ -61,12 +61,13 @@ fn a_share_covers_the_sessions_evenly_and_always_the_same_ones() {
 
 #[test]
 fn a_wider_share_keeps_the_sessions_of_the_narrower_one() {
-    let (_home, mut rollout) = rollout(|rollout| drop(rollout.agents.insert("claude".into(), at(Stage::Canary, 10))));
+    let (_home, mut rollout) =
+        rollout(|rollout| drop(rollout.agents.insert("claude".into(), at(RolloutStage::Canary, 10))));
     let inside = |rollout: &Rollout| -> Vec<bool> {
         names().take(2000).map(|name| of(rollout, &name).mode == Some(Mode::Auto)).collect()
     };
     let narrow = inside(&rollout);
-    rollout.agents.insert("claude".into(), at(Stage::Canary, 40));
+    rollout.agents.insert("claude".into(), at(RolloutStage::Canary, 40));
     let wide = inside(&rollout);
     assert!(narrow.iter().zip(&wide).all(|(narrow, wide)| !narrow || *wide));
 }
@@ -77,13 +78,13 @@ fn being_in_one_share_says_nothing_about_another() {
     let trial = Trial {
         name: "x".into(),
         numbers,
-        track: at(Stage::Canary, 50),
+        track: at(RolloutStage::Canary, 50),
         stopping: Stopping::default(),
         only_asks_more: false,
     };
     let (_home, rollout) = rollout(|rollout| {
-        rollout.agents.insert("claude".into(), at(Stage::Canary, 50));
-        rollout.rules.insert("own/x".into(), at(Stage::Canary, 50));
+        rollout.agents.insert("claude".into(), at(RolloutStage::Canary, 50));
+        rollout.rules.insert("own/x".into(), at(RolloutStage::Canary, 50));
         rollout.trial = Some(trial);
     });
     let mut both = [0; 3];
@@ -103,8 +104,8 @@ fn being_in_one_share_says_nothing_about_another() {
 #[test]
 fn what_is_not_known_is_trusted_with_nothing() {
     let (_home, rollout) = rollout(|rollout| {
-        rollout.agents.insert("claude".into(), at(Stage::Canary, 99));
-        rollout.agents.insert("codex".into(), at(Stage::Auto, 10));
+        rollout.agents.insert("claude".into(), at(RolloutStage::Canary, 99));
+        rollout.agents.insert("codex".into(), at(RolloutStage::Auto, 10));
     });
     let mode = |agent: &str, is_staged: bool, session: &str, began: Option<u64>| {
         Assigned::for_session(&rollout, (agent, is_staged), session, began).mode
@@ -123,8 +124,8 @@ fn what_is_not_known_is_trusted_with_nothing() {
 fn a_watched_rule_of_ones_own_does_not_count_and_a_built_in_one_always_does() {
     let built_in = Policy::built_in().rules.first().unwrap().id.to_string();
     let (_home, rollout) = rollout(|rollout| {
-        rollout.rules.insert("own/x".into(), at(Stage::Shadow, 10));
-        rollout.rules.insert(built_in.clone(), at(Stage::Shadow, 10));
+        rollout.rules.insert("own/x".into(), at(RolloutStage::Shadow, 10));
+        rollout.rules.insert(built_in.clone(), at(RolloutStage::Shadow, 10));
     });
     let mut policy = Policy::built_in();
     let mut own = policy.rules.first().cloned().unwrap();
@@ -145,7 +146,7 @@ fn a_set_on_trial_replaces_what_is_in_force_for_its_half_and_never_goes_below_a_
         stopping: Stopping::default(),
         only_asks_more: false,
     };
-    let (_home, rollout) = rollout(|rollout| rollout.trial = Some(trial(at(Stage::Auto, 10))));
+    let (_home, rollout) = rollout(|rollout| rollout.trial = Some(trial(at(RolloutStage::Auto, 10))));
     let mut policy = Policy::built_in();
     let assigned = of(&rollout, "s");
     assigned.apply_to(&mut policy);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// How far a rollout has come. Each stage gives more freedom than the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Stage {
+pub(crate) enum RolloutStage {
     /// Every call is asked about; also the meaning of a missing stage
     #[default]
     ConfirmAll,
@@ -21,35 +21,36 @@ pub(crate) enum Stage {
     Auto,
 }
 
-impl Stage {
+impl RolloutStage {
     /// Every stage, in order.
-    pub(crate) const ALL: [Stage; 4] = [Stage::ConfirmAll, Stage::Shadow, Stage::Canary, Stage::Auto];
+    pub(crate) const ALL: [RolloutStage; 4] =
+        [RolloutStage::ConfirmAll, RolloutStage::Shadow, RolloutStage::Canary, RolloutStage::Auto];
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Stage::ConfirmAll => "confirm-all",
-            Stage::Shadow => "shadow",
-            Stage::Canary => "canary",
-            Stage::Auto => "auto",
+            RolloutStage::ConfirmAll => "confirm-all",
+            RolloutStage::Shadow => "shadow",
+            RolloutStage::Canary => "canary",
+            RolloutStage::Auto => "auto",
         }
     }
 
-    pub(crate) fn next(self) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|stage| *stage > self)
+    pub(crate) fn next(self) -> Option<RolloutStage> {
+        RolloutStage::ALL.into_iter().find(|stage| *stage > self)
     }
 
     /// The mode of a session outside the share of a canary is that of the stage before it, so a canary has none of its own.
     pub(crate) const fn mode(self) -> Option<Mode> {
         match self {
-            Stage::ConfirmAll => Some(Mode::ConfirmAll),
-            Stage::Shadow => Some(Mode::Shadow),
-            Stage::Canary => None,
-            Stage::Auto => Some(Mode::Auto),
+            RolloutStage::ConfirmAll => Some(Mode::ConfirmAll),
+            RolloutStage::Shadow => Some(Mode::Shadow),
+            RolloutStage::Canary => None,
+            RolloutStage::Auto => Some(Mode::Auto),
         }
     }
 }
 
-impl fmt::Display for Stage {
+impl fmt::Display for RolloutStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -100,7 +101,7 @@ impl fmt::Display for Share {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct StageChange {
-    pub stage: Stage,
+    pub stage: RolloutStage,
     pub share: Share,
     pub since_ms: u64,
     /// The entry of the log that says so.
@@ -148,7 +149,7 @@ impl Track {
     }
 
     /// The last stage it was in below the current one; the strictest if there was none.
-    pub(crate) fn before(&self) -> Stage {
+    pub(crate) fn before(&self) -> RolloutStage {
         self.below(self.steps.len().saturating_sub(1))
     }
 
@@ -169,7 +170,7 @@ impl Track {
         }
     }
 
-    fn below(&self, at: usize) -> Stage {
+    fn below(&self, at: usize) -> RolloutStage {
         let stage = self.steps.get(at).map(|step| step.stage).unwrap_or_default();
         let earlier = self.steps.get(..at).unwrap_or_default();
         earlier.iter().rev().map(|step| step.stage).find(|earlier| *earlier < stage).unwrap_or_default()
@@ -179,18 +180,18 @@ impl Track {
 /// What applies to one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EffectiveStage {
-    pub stage: Stage,
+    pub stage: RolloutStage,
     pub share: Share,
     /// What a session outside the canary's share gets.
-    pub before: Stage,
+    pub before: RolloutStage,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn track(steps: &[(Stage, u64, bool)]) -> Track {
-        let step = |(stage, since_ms, is_rollback): &(Stage, u64, bool)| StageChange {
+    fn track(steps: &[(RolloutStage, u64, bool)]) -> Track {
+        let step = |(stage, since_ms, is_rollback): &(RolloutStage, u64, bool)| StageChange {
             stage: *stage,
             since_ms: *since_ms,
             is_rollback: *is_rollback,
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_session_keeps_the_stage_it_began_in_unless_that_was_rolled_back() {
-        use Stage::{Auto, Canary, ConfirmAll, Shadow};
+        use RolloutStage::{Auto, Canary, ConfirmAll, Shadow};
         let promoted = track(&[(ConfirmAll, 10, false), (Shadow, 20, false), (Canary, 30, false), (Auto, 40, false)]);
         let rolled_back = track(&[(Shadow, 20, false), (Auto, 30, false), (ConfirmAll, 40, true), (Auto, 50, false)]);
         for (track, began, stage) in [

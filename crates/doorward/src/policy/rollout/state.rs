@@ -7,7 +7,7 @@ use doorward_engine::{Operation, Thresholds};
 use doorward_ledger::{Hash, State, StateKey, States};
 use serde::{Deserialize, Serialize};
 
-use super::stage::{EffectiveStage, Stage, Track};
+use super::stage::{EffectiveStage, RolloutStage, Track};
 use super::trial::Stopping;
 use crate::machine::paths::Dirs;
 
@@ -226,9 +226,11 @@ impl Rollout {
         // A session without a name can't be told apart, so no share covers it.
         let is_inside = !session.is_empty() && share.covers(self.drawn(subject, session));
         Some(match stage {
-            Stage::ConfirmAll | Stage::Shadow | Stage::Auto => Placement { stage, counts: stage, is_inside: false },
-            Stage::Canary if is_inside => Placement { stage, counts: Stage::Auto, is_inside },
-            Stage::Canary => Placement { stage, counts: before.min(Stage::Shadow), is_inside },
+            RolloutStage::ConfirmAll | RolloutStage::Shadow | RolloutStage::Auto => {
+                Placement { stage, counts: stage, is_inside: false }
+            }
+            RolloutStage::Canary if is_inside => Placement { stage, counts: RolloutStage::Auto, is_inside },
+            RolloutStage::Canary => Placement { stage, counts: before.min(RolloutStage::Shadow), is_inside },
         })
     }
 
@@ -242,9 +244,9 @@ impl Rollout {
 /// A session's place in a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placement {
-    pub stage: Stage,
+    pub stage: RolloutStage,
     /// The stage that the session is treated by.
-    pub counts: Stage,
+    pub counts: RolloutStage,
     /// It is within the canary's share.
     pub is_inside: bool,
 }
@@ -253,8 +255,8 @@ impl Placement {
     /// As the record says it.
     pub(crate) fn describe(&self) -> String {
         match (self.stage, self.is_inside) {
-            (Stage::Canary, true) => "canary:in".to_owned(),
-            (Stage::Canary, false) => format!("canary:out:{}", self.counts),
+            (RolloutStage::Canary, true) => "canary:in".to_owned(),
+            (RolloutStage::Canary, false) => format!("canary:out:{}", self.counts),
             (stage, _) => stage.to_string(),
         }
     }

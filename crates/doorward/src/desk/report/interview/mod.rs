@@ -17,7 +17,7 @@ use crate::desk::setup;
 use crate::machine::paths::Dirs;
 use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::visible;
-use proposal::{AppliedProposal, Proposal, propose};
+use proposal::{AppliedProposal, InterviewProposal, propose};
 use questions::Question;
 
 /// Quitting early changes nothing.
@@ -56,7 +56,7 @@ pub(super) fn run(dirs: &Dirs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn interview(terminal: &mut Terminal, dirs: &Dirs) -> Result<Proposal> {
+fn interview(terminal: &mut Terminal, dirs: &Dirs) -> Result<InterviewProposal> {
     terminal.say("Three questions. Nothing is written until you confirm at the end; `q` quits.")?;
     let kinds = terminal.answered(&questions::agents(), questions::read_agents)?;
     let trust = terminal.answered(&questions::trust(), questions::read_trust)?;
@@ -64,7 +64,13 @@ fn interview(terminal: &mut Terminal, dirs: &Dirs) -> Result<Proposal> {
     Ok(propose(kinds, trust, compliance, &setup::agents_here(dirs)))
 }
 
-fn show(terminal: &mut Terminal, proposal: &Proposal, applied: &AppliedProposal, file: &Path, old: &str) -> Result<()> {
+fn show(
+    terminal: &mut Terminal,
+    proposal: &InterviewProposal,
+    applied: &AppliedProposal,
+    file: &Path,
+    old: &str,
+) -> Result<()> {
     terminal.say("\nproposed:")?;
     for setting in &proposal.settings {
         terminal.say(&format!("  {} = {}: {}", setting.name(), setting.value.item(), setting.why))?;

@@ -10,7 +10,7 @@ use crate::policy::config::{Config, WAIT_SECONDS};
 
 /// What is proposed, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Proposal {
+pub(super) struct InterviewProposal {
     pub profile: Profile,
     pub settings: Vec<ProposedSetting>,
 }
@@ -69,7 +69,7 @@ pub(super) fn propose(
     trust: TrustContext,
     compliance: Vec<Constraint>,
     agents: &[Agent],
-) -> Proposal {
+) -> InterviewProposal {
     let is_ruled = !compliance.is_empty();
     let is_ops = kinds.contains(&AgentType::Ops);
     let mut settings: Vec<ProposedSetting> = Vec::new();
@@ -94,7 +94,7 @@ pub(super) fn propose(
         settings.push(ProposedSetting::new(&["snapshots"], "keep_days", ProposedValue::Number(7), why));
     }
     let retain_days = compliance.iter().map(|constraint| years(*constraint)).max().unwrap_or(RETAIN_DAYS);
-    Proposal {
+    InterviewProposal {
         profile: Profile { agents: kinds, trust: Some(trust), compliance, retain_days: Some(retain_days) },
         settings,
     }
@@ -123,7 +123,7 @@ const fn years(constraint: Constraint) -> u32 {
     }
 }
 
-impl Proposal {
+impl InterviewProposal {
     /// Adds the proposal to a configuration. Only the answers replace existing values; every other key stays.
     pub(super) fn applied_to(&self, text: &str) -> Result<AppliedProposal> {
         let before = Config::parse(text).map_err(anyhow::Error::msg)?;
@@ -186,7 +186,7 @@ fn within<'a>(root: &'a mut Table, path: &[&str]) -> Result<&'a mut Table> {
 mod tests {
     use super::*;
 
-    fn proposed(trust: TrustContext, compliance: Vec<Constraint>) -> Proposal {
+    fn proposed(trust: TrustContext, compliance: Vec<Constraint>) -> InterviewProposal {
         propose(vec![AgentType::Coding], trust, compliance, &[Agent::Claude])
     }
 

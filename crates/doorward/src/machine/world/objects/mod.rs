@@ -43,7 +43,7 @@ pub(crate) use upstream::upstream_of;
 use history::{Commit, ShallowCommits};
 use id::hashed;
 use references::Packed;
-use store::{Object, Store};
+use store::{Object, ObjectStore};
 use tree::Tree;
 
 /// Bytes of a commit or a tag; longer ones are not real.
@@ -95,7 +95,7 @@ pub(crate) struct Objects {
     common: PathBuf,
     format: HashFormat,
     budget: Budget,
-    store: Store,
+    store: ObjectStore,
     packed: OnceCell<Result<Packed, Unread>>,
     replaced: OnceCell<Result<Vec<Id>, Unread>>,
     cut: OnceCell<Result<ShallowCommits, Unread>>,
@@ -116,7 +116,7 @@ impl Objects {
             common: common.to_owned(),
             format,
             budget,
-            store: Store::new(common, format),
+            store: ObjectStore::new(common, format),
             packed: OnceCell::new(),
             replaced: OnceCell::new(),
             cut: OnceCell::new(),

@@ -31,7 +31,7 @@ pub(super) struct Object {
 }
 
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct ObjectStore {
     directory: PathBuf,
     format: HashFormat,
     found: OnceCell<Result<ObjectFiles, Unread>>,
@@ -50,9 +50,9 @@ struct ObjectFiles {
     is_promised: bool,
 }
 
-impl Store {
-    pub(super) fn new(common: &Path, format: HashFormat) -> Store {
-        Store {
+impl ObjectStore {
+    pub(super) fn new(common: &Path, format: HashFormat) -> ObjectStore {
+        ObjectStore {
             directory: common.join("objects"),
             format,
             found: OnceCell::new(),

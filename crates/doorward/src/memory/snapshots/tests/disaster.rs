@@ -7,7 +7,7 @@ use doorward_engine::{ToolCall, observe};
 use super::super::manifest::Manifest;
 use super::super::plan::{CopyContext, Plan, lost};
 use super::super::prune::{Run, prune};
-use super::super::store::Store;
+use super::super::store::SnapshotStore;
 use super::super::take::take;
 use super::room::Room;
 use crate::memory::world::disk::DiskWorld;
@@ -112,7 +112,7 @@ fn taken_after(change: &dyn Fn(&Room)) -> anyhow::Result<Manifest> {
     let loaded = crate::policy::load::load(&dirs, project.as_deref(), "claude");
     let world = DiskWorld::new(&dirs, project.as_deref().unwrap(), project.clone(), &loaded);
     let call = ToolCall::bash("rm -rf notes", project.as_deref().unwrap());
-    let store = Store::open(&dirs).unwrap();
+    let store = SnapshotStore::open(&dirs).unwrap();
     let root = super::super::store::root(&dirs);
     let limits = Snapshots::default().limits();
     let plan = Plan::of(&lost(&observe(&call, &world)), CopyContext { store: &root, world: &world, limits }).unwrap();

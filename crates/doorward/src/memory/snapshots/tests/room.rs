@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::super::doors;
-use super::super::store::Store;
+use super::super::store::SnapshotStore;
 use super::super::undo::{Undo, Undone};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
@@ -75,8 +75,8 @@ impl Room {
         Dirs::at(self.base().join("home").to_str().unwrap())
     }
 
-    pub(crate) fn store(&self) -> Store {
-        Store::existing(&self.dirs()).unwrap().unwrap()
+    pub(crate) fn store(&self) -> SnapshotStore {
+        SnapshotStore::existing(&self.dirs()).unwrap().unwrap()
     }
 
     /// Runs a command for real.
