@@ -236,7 +236,7 @@ impl OfferContext<'_> {
             pattern: self.pattern.into(),
             project: self.project.to_owned(),
             overrides: overrides.len(),
-            remedy: remedy,
+            remedy,
             effect,
         }))
     }

@@ -89,7 +89,7 @@ pub(crate) fn queue(calls: Vec<Pending>, now_ms: u64) -> Vec<QueueRow> {
                 row.folded.push(pending.id);
                 row.times = row.times.saturating_add(times);
             }
-            None => rows.push(QueueRow { pending, state: state, folded: Vec::new(), times }),
+            None => rows.push(QueueRow { pending, state, folded: Vec::new(), times }),
         }
     }
     // Stable: among equals the latest stays first.
