@@ -5,6 +5,7 @@ use doorward_engine::Facts;
 use super::UNTRUSTED;
 
 /// Calls no program file describes, although everyone knows what they do.
+// "Not understood: `vim`" is no help. These sentences say what the person knows and doorward can't see.
 const KNOWN: &[(&str, &str)] = &[
     ("the extra arguments of `code`", "this opens an editor, which runs its own tasks and extensions"),
     ("the extra arguments of `mount`", "this attaches a disk or directory to this machine"),

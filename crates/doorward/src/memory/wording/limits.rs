@@ -5,13 +5,13 @@ use doorward_engine::{Opinion, Source};
 /// The way out after many denials.
 pub(super) const RESET: &str = "`doorward reset` resets the count";
 
-/// The breaker: so many earlier calls were denied that doorward pauses for the user.
+/// The breaker: after many denials doorward pauses for the user.
 pub(super) fn counts_denials(opinion: &Opinion) -> bool {
     opinion.source == Source::Limit && opinion.because.contains(" denied")
 }
 
 /// What follows "because", without the names of settings, which `--explain` shows.
-pub(super) fn told(because: &str) -> String {
+pub(super) fn explain_limit(because: &str) -> String {
     let plain = because.rsplit_once(" (`").map_or(because, |(plain, _)| plain);
     match plain.split_once("; ") {
         Some((denied, _)) if denied.contains(" denied") => denied.to_owned(),
@@ -22,7 +22,7 @@ pub(super) fn told(because: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::explain_limit;
 
     #[test]
     fn limits_are_sentences() {
@@ -45,7 +45,7 @@ mod tests {
             ),
         ];
         for (because, sentence) in cases {
-            assert_eq!(told(because), sentence);
+            assert_eq!(explain_limit(because), sentence);
         }
     }
 }

@@ -9,7 +9,7 @@ mod shorten;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use fit::{PROMPT, REFUSAL, Speech};
+pub(crate) use fit::{MessageParts, PROMPT, REFUSAL};
 pub(crate) use problems::of_problem;
 use shorten::{short_name, shortened};
 
@@ -35,7 +35,7 @@ const TRUST: &str = "If you trust it, run `doorward trust`";
 
 /// The parts of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Telling {
+pub(crate) struct Explanation {
     /// What follows "because": no capital, no full stop.
     pub reason: String,
     /// One alternative or remedy; a sentence without its full stop.
@@ -43,9 +43,9 @@ pub(crate) struct Telling {
 }
 
 /// The decisive reason of a judgement, and a way out.
-pub(crate) fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
+pub(crate) fn explain(judgement: &Judgement, facts: &Facts) -> Explanation {
     let Some(opinion) = judgement.reasons().min_by_key(|opinion| rank(opinion, facts)) else {
-        return Telling::default();
+        return Explanation::default();
     };
     let reason = match opinion.source {
         Source::Rule if judgement.verdict == Verdict::AutoApprove => opinion.because.clone(),
@@ -55,7 +55,7 @@ pub(crate) fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
         Source::Score => of_score(&opinion.because, facts),
         // How it is counted matters only to the record, and the fault that follows needs the room.
         Source::Review => opinion.because.replacen(", which doesn't count as a denial:", ":", 1),
-        Source::Limit => limits::told(&opinion.because),
+        Source::Limit => limits::explain_limit(&opinion.because),
         Source::Mode | Source::Cancelled | Source::Permission | Source::Boundary | Source::Nothing => {
             opinion.because.clone()
         }
@@ -69,7 +69,7 @@ pub(crate) fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
         Some(instead) => Some(format!("Instead: {instead}")),
         None => limits::counts_denials(opinion).then(|| limits::RESET.to_owned()),
     };
-    Telling { reason, way }
+    Explanation { reason, way }
 }
 
 /// The call runs something of an untrusted project: trusting it is the way out.
@@ -81,7 +81,7 @@ pub(crate) fn wants_trust(facts: &Facts) -> bool {
         && (facts.effects.iter().any(runs_it) || facts.coverage.because.iter().any(is_why))
 }
 
-impl Telling {
+impl Explanation {
     /// The reason after these words.
     pub(crate) fn after(&self, start: &str) -> String {
         // "This" is said once: "blocks this because it deletes".
@@ -189,7 +189,7 @@ fn flattened(target: &str, facts: &Facts) -> String {
         Some((target, notes)) => (target, format!(": {}", notes.replace(") (", ", ").trim_end_matches(')'))),
         None => (target, String::new()),
     };
-    format!("{}{notes}", named(target, facts))
+    format!("{}{notes}", name_target(target, facts))
 }
 
 /// A limit without the names of its settings, which `--explain` shows: `12 files, 3 KiB, limit 10 files, 20 MiB`.
@@ -219,7 +219,7 @@ fn effect_sentence(effect: &Effect, facts: &Facts) -> String {
     let target = match &effect.target {
         Target::Unknown => "something it cannot name".to_owned(),
         Target::Path(_) | Target::Host(_) | Target::Program(_) | Target::Resource(_) => {
-            named(effect.target.shown(), facts)
+            name_target(effect.target.shown(), facts)
         }
     };
     let verb = match effect.operation {
@@ -281,7 +281,7 @@ fn remarkable(facts: &Facts) -> Option<String> {
 }
 
 /// A path as you would write it here: relative to the project or the home directory; long ones without their middle.
-fn named(target: &str, facts: &Facts) -> String {
+fn name_target(target: &str, facts: &Facts) -> String {
     let below = |root: &str| target.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
     let project = facts.project.as_deref().filter(|root| !root.is_empty());
     let short = match (project.and_then(below), facts.home.as_deref().and_then(below)) {

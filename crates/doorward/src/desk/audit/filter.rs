@@ -1,10 +1,10 @@
 //! Turns the arguments into a filter over the record.
 
 use anyhow::{Context, Result};
-use doorward_ledger::{Filter, Kind};
+use doorward_ledger::Filter;
 use doorward_vocabulary::Verdict;
 
-use super::arguments::{FilterArguments, KindWord, VerdictWord};
+use super::arguments::{FilterArguments, VerdictWord};
 use crate::machine::clock;
 
 impl FilterArguments {
@@ -23,7 +23,7 @@ impl FilterArguments {
             None => None,
         };
         Ok(Filter {
-            kind: self.kind.map(Kind::from),
+            kind: self.kind,
             verdict: self.verdict.map(Verdict::from),
             agent: self.agent.clone(),
             session: self.session.clone(),
@@ -45,24 +45,6 @@ impl From<VerdictWord> for Verdict {
             VerdictWord::Approve => Verdict::AutoApprove,
             VerdictWord::Confirm => Verdict::Confirm,
             VerdictWord::Block => Verdict::Block,
-        }
-    }
-}
-
-impl From<KindWord> for Kind {
-    fn from(word: KindWord) -> Kind {
-        match word {
-            KindWord::Decision => Kind::Decision,
-            KindWord::Answer => Kind::Answer,
-            KindWord::Outcome => Kind::Outcome,
-            KindWord::Grant => Kind::Grant,
-            KindWord::Policy => Kind::Policy,
-            KindWord::Mode => Kind::Mode,
-            KindWord::Alert => Kind::Alert,
-            KindWord::Gap => Kind::Gap,
-            KindWord::Tombstone => Kind::Tombstone,
-            KindWord::Checkpoint => Kind::Checkpoint,
-            KindWord::Session => Kind::Session,
         }
     }
 }

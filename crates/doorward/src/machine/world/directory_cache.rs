@@ -9,14 +9,15 @@ use std::path::Path;
 const PATIENCE: usize = 40;
 
 /// Larger directories are not listed.
+// `/usr/bin` has between one and two thousand names; a larger directory is cheaper to ask than to list.
 const NAMES: usize = 2_000;
 
 /// Directories with misses, by their bytes: comparing paths component by component is slow.
 #[derive(Debug, Default)]
-pub(crate) struct Shelves(RefCell<BTreeMap<OsString, Shelf>>);
+pub(crate) struct DirectoryCache(RefCell<BTreeMap<OsString, Listing>>);
 
 #[derive(Debug)]
-enum Shelf {
+enum Listing {
     /// How often a name was missing.
     Missed(usize),
     /// All names in lowercase: the disk may ignore case.
@@ -25,26 +26,26 @@ enum Shelf {
     Unlisted,
 }
 
-impl Shelves {
+impl DirectoryCache {
     /// The directory may contain a program of this name.
     pub(crate) fn may_hold(&self, directory: &Path, name: &str) -> bool {
         match self.0.borrow().get(directory.as_os_str()) {
-            Some(Shelf::Listed(names)) => !name.is_ascii() || names.contains(&name.to_ascii_lowercase()),
-            Some(Shelf::Missed(_) | Shelf::Unlisted) | None => true,
+            Some(Listing::Listed(names)) => !name.is_ascii() || names.contains(&name.to_ascii_lowercase()),
+            Some(Listing::Missed(_) | Listing::Unlisted) | None => true,
         }
     }
 
     /// Notes that the directory lacked a name.
     pub(crate) fn missed(&self, directory: &Path) {
-        let mut shelves = self.0.borrow_mut();
-        let Some(shelf) = shelves.get_mut(directory.as_os_str()) else {
-            shelves.insert(directory.as_os_str().to_owned(), Shelf::Missed(1));
+        let mut listings = self.0.borrow_mut();
+        let Some(listing) = listings.get_mut(directory.as_os_str()) else {
+            listings.insert(directory.as_os_str().to_owned(), Listing::Missed(1));
             return;
         };
-        if let Shelf::Missed(times) = shelf {
+        if let Listing::Missed(times) = listing {
             *times += 1;
             if *times >= PATIENCE {
-                *shelf = list(directory).map_or(Shelf::Unlisted, Shelf::Listed);
+                *listing = list(directory).map_or(Listing::Unlisted, Listing::Listed);
             }
         }
     }
@@ -68,15 +69,15 @@ mod tests {
     fn a_directory_is_listed_once_it_was_asked_in_vain() {
         let room = tempfile::tempdir().unwrap();
         std::fs::write(room.path().join("Tool"), "").unwrap();
-        let shelves = Shelves::default();
+        let listings = DirectoryCache::default();
         for _ in 0..PATIENCE {
-            assert!(shelves.may_hold(room.path(), "ls"));
-            shelves.missed(room.path());
+            assert!(listings.may_hold(room.path(), "ls"));
+            listings.missed(room.path());
         }
-        assert!(!shelves.may_hold(room.path(), "ls"));
-        assert!(shelves.may_hold(room.path(), "tool") && shelves.may_hold(room.path(), "Tool"));
+        assert!(!listings.may_hold(room.path(), "ls"));
+        assert!(listings.may_hold(room.path(), "tool") && listings.may_hold(room.path(), "Tool"));
         let nowhere = room.path().join("nowhere");
-        (0..PATIENCE).for_each(|_| shelves.missed(&nowhere));
-        assert!(!shelves.may_hold(&nowhere, "tool"));
+        (0..PATIENCE).for_each(|_| listings.missed(&nowhere));
+        assert!(!listings.may_hold(&nowhere, "tool"));
     }
 }

@@ -3,21 +3,21 @@
 use doorward_ledger::Hash;
 use serde_json::Value;
 
-use super::{Ended, Event, Outcome, Proposed};
+use super::{CallReport, CallResult, Event, ProposedCall};
 
 /// The same for a call before and after it ran, and for every repetition.
-pub(super) fn of(session: &str, tool: &str, input: &Value) -> String {
+pub(super) fn fingerprint(session: &str, tool: &str, input: &Value) -> String {
     let text = format!("{session}\0{tool}\0{input}");
     Hash::of(text.as_bytes()).to_string().chars().take(32).collect()
 }
 
 /// A proposal identified by its fingerprint.
-pub(super) fn proposed(mut proposed: Proposed, tool: &str, input: &Value) -> Event {
-    proposed.id = Some(of(&proposed.call.session, tool, input));
+pub(super) fn proposed(mut proposed: ProposedCall, tool: &str, input: &Value) -> Event {
+    proposed.id = Some(fingerprint(&proposed.call.session, tool, input));
     Event::Proposed(Box::new(proposed))
 }
 
 /// An outcome identified by its fingerprint.
-pub(super) fn outcome(session: &str, tool: &str, input: &Value, result: Ended) -> Event {
-    Event::Outcome(Outcome { id: of(session, tool, input), session: session.into(), result })
+pub(super) fn outcome(session: &str, tool: &str, input: &Value, result: CallResult) -> Event {
+    Event::Outcome(CallReport { id: fingerprint(session, tool, input), session: session.into(), result })
 }
