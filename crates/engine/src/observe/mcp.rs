@@ -4,9 +4,9 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Operation, Reach, Reversibilit
 use serde_json::{Map, Value};
 
 use super::connect::Exchange;
-use super::file_effect::Touch;
-use super::observer::{By, Observer};
-use super::shell::field::Field;
+use super::field::Field;
+use super::paths::touch::Touch;
+use super::sheet::observer::{By, Observer};
 use super::shell::run::Runner;
 use super::shell::state::State;
 use super::stream::Stream;

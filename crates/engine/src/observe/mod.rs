@@ -1,40 +1,27 @@
 //! From a call and the world to facts.
 
-mod absent;
 mod arrivals;
-mod carried;
-mod caused;
 mod code;
 mod connect;
 mod content;
-mod dependents;
-mod expanded;
-mod file_effect;
+mod field;
 mod files;
-mod found;
-mod globs;
 mod guard;
 mod hidden;
 mod hunting;
-mod lingering;
-mod links;
-mod location_marks;
+mod left_running;
 mod mcp;
 mod names;
-mod observer;
+mod paths;
 mod program;
 mod recipes;
 mod redact;
-mod required;
-mod reversible;
-mod ruled;
+mod sheet;
 mod shell;
 mod skills;
 mod stream;
 mod task_text;
 mod tools;
-mod tracked;
-mod trees;
 
 use doorward_vocabulary::{Degree, Mark, Marks};
 
@@ -45,13 +32,13 @@ use crate::observe::files::{edit_tool, read_tool, search_tool, write_tool};
 use crate::observe::guard::note_guard_signals;
 use crate::observe::hidden::note_hidden;
 use crate::observe::hunting::note_token_search;
-use crate::observe::lingering::run_again;
+use crate::observe::left_running::run_again;
 use crate::observe::mcp::mcp_tool;
 use crate::observe::shell::reading::every_reading;
 use crate::observe::task_text::task_text;
 use crate::observe::tools::{fetch_tool, other_tool, task_tool, web_search};
 use crate::world::World;
-use observer::{By, Observer};
+use sheet::observer::{By, Observer};
 use shell::run::Runner;
 use shell::state::State;
 use stream::Stream;
@@ -174,7 +161,7 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>, runs: &[LeftRun]) -> String 
     };
     if !runs.is_empty() {
         let mut runner = Runner::new(out);
-        let state = lingering::written(&call.tool, &call.cwd, &mut runner);
+        let state = left_running::written(&call.tool, &call.cwd, &mut runner);
         run_again(&mut runner, runs, &state);
     }
     subject

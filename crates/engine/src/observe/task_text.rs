@@ -4,7 +4,7 @@
 
 use doorward_vocabulary::{Degree, Sensitivity};
 
-use super::observer::Observer;
+use super::sheet::observer::Observer;
 use super::shell::run::Runner;
 use super::shell::state::State;
 use crate::observe::recipes::trusted::harm_in;

@@ -6,10 +6,10 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 use super::{Code, stdlib};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
 use crate::observe::program::recipe::{How, is_changed, project_program};
 use crate::observe::program::roles::role;
-use crate::observe::shell::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};

@@ -16,15 +16,15 @@ use doorward_code::{Language, Use, Value};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use crate::knowledge::schema::Role;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::{By, Observer};
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::args::Args;
 use crate::observe::program::carrying::note_carried_fields;
 use crate::observe::program::destination::is_disposable;
 use crate::observe::program::sinks::displaces_sink;
 use crate::observe::program::stated::{network_flows, note_downloads};
 use crate::observe::program::{Invocation, roles};
-use crate::observe::shell::field::Field;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};

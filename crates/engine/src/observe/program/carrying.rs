@@ -2,23 +2,13 @@
 
 use super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::carried::{Carried, note_carried};
-use crate::observe::expanded::expanded_names;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::paths::carried::note_carried;
+use crate::observe::paths::expanded::expanded_names;
+use crate::observe::sheet::notes::{Carried, Packed};
+use crate::observe::sheet::observer::Observer;
 use crate::path::{self, Follow};
 use crate::world::Kind;
-
-/// What an archive of this call holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Packed {
-    /// Where the names in the archive begin.
-    base: String,
-    /// One of the words that were packed.
-    member: String,
-    /// Stands before every name.
-    prefix: String,
-}
 
 /// Flags under which a copy keeps links as links.
 const KEEPS_LINKS: &[(&str, &[&str])] = &[

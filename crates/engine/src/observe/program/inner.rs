@@ -6,9 +6,9 @@ use doorward_vocabulary::Marks;
 
 use super::roles::shell_code;
 use super::{Invocation, run};
+use crate::observe::field::Field;
+use crate::observe::paths::words::is_plain_inside;
 use crate::observe::shell::code::runs_data;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::paths::is_plain_inside;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
@@ -20,7 +20,7 @@ pub(crate) fn placed_command(
     invocation: &mut Invocation,
     state: &mut State<'_>,
 ) {
-    use crate::observe::shell::field::UNKNOWN;
+    use crate::observe::field::UNKNOWN;
     use crate::observe::stream::Shape;
     let cwd = invocation.cwd.as_deref();
     let starts = invocation.args.operands.get(1..).unwrap_or_default();
@@ -124,5 +124,5 @@ fn searches_secrets(invocation: &Invocation) -> bool {
     let endings = ["-e", "--extension"].iter().filter_map(|flag| args.value(flag));
     let words = args.operands.first().into_iter().chain(endings);
     args.has_any(&["-H", "--hidden", "-u", "--unrestricted"])
-        || words.into_iter().any(|word| word.exact().is_none_or(crate::observe::globs::may_find_sensitive))
+        || words.into_iter().any(|word| word.exact().is_none_or(crate::observe::paths::globs::may_find_sensitive))
 }

@@ -5,7 +5,7 @@ use doorward_vocabulary::{Mark, Operation, Reach, Reversibility, Scope};
 use super::Invocation;
 use super::grammar::deployment;
 use super::tasks::destroys_data;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 
 /// Runners whose every operand is a task.
 const ALL: &[&str] = &[

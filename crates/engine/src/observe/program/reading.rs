@@ -10,8 +10,8 @@ use super::invoke::flag_marks;
 use super::positions::{environment_first, match_positions, without_change};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Grammar, Operand, Role};
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 
 /// Flags, words and subcommands that the tables do not know.
 pub(super) fn unknown_words(invocation: &Invocation) -> Findings {

@@ -17,12 +17,12 @@ use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
 use crate::observe::code::code;
 use crate::observe::connect::Exchange;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
+use crate::observe::field::{Field, UNKNOWN};
+use crate::observe::paths::touch::Touch;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::aftermath::store;
 use crate::observe::shell::code::runs_data;
 use crate::observe::shell::exports::exported;
-use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::simple::file_stream;
 use crate::observe::shell::state::State;
@@ -355,7 +355,7 @@ fn mount(out: &mut Observer<'_>, field: &Field, invocation: &mut Invocation) {
     } else {
         field.text.split(':').next().unwrap_or_default()
     };
-    let is_path = source.starts_with(['/', '.', '~']) || source.contains(crate::observe::shell::field::UNKNOWN);
+    let is_path = source.starts_with(['/', '.', '~']) || source.contains(crate::observe::field::UNKNOWN);
     if !is_path {
         return;
     }

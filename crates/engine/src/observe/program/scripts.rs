@@ -7,11 +7,11 @@ use super::builds::builds_directory;
 use super::recipe::{How, executes_file, is_changed, is_own_setting, not_as_trusted, project_program, run_file};
 use super::tasks::console_input;
 use crate::knowledge::schema::Role;
-use crate::observe::carried::{carried_file, note_carried_run};
 use crate::observe::code;
-use crate::observe::observer::By;
+use crate::observe::field::Field;
+use crate::observe::paths::carried::{carried_file, note_carried_run};
 use crate::observe::recipes::sources::changed_imports;
-use crate::observe::shell::field::Field;
+use crate::observe::sheet::observer::By;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
@@ -93,7 +93,7 @@ fn run_script(
     }
     let real = loaded_as(runner.out.world, resolved.real, role, state);
     if crate::place::classify(&real, runner.out.world).sensitivity > doorward_vocabulary::Sensitivity::None {
-        runner.out.touch_path(crate::observe::file_effect::Touch::Read, &real, &by, Marks::default());
+        runner.out.touch_path(crate::observe::paths::touch::Touch::Read, &real, &by, Marks::default());
     }
     let inside = runner.out.world.project().is_some_and(|project| path::under(&real, project));
     let runs_project = invocation.does.iter().any(|does| does.operation == Operation::Execute);

@@ -13,8 +13,8 @@ use super::tasks::tasks;
 use super::{Invocation, named_tasks};
 use crate::effect::Effect;
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::observer::{By, Observer};
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 

@@ -28,9 +28,9 @@ use std::rc::Rc;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use crate::observe::code::{self, Manner, code, code_beside};
-use crate::observe::observer::Observer;
 use crate::observe::program::Invocation;
 use crate::observe::program::written::says_itself;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::{State, WrittenFile};
 use crate::path;

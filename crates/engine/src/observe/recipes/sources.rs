@@ -6,9 +6,9 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Scope, Sensi
 use super::{arrived, files};
 use crate::effect::{Effect, Target};
 use crate::observe::code::{self, Manner, code_beside};
-use crate::observe::observer::By;
 use crate::observe::program::Invocation;
 use crate::observe::program::recipe::{How, run_file};
+use crate::observe::sheet::observer::By;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;

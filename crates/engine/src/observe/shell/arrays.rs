@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use doorward_shell::{Assignment, Simple, Value};
 
-use super::field::Field;
 use super::run::Runner;
 use super::simple::declares;
 use super::state::State;
+use crate::observe::field::Field;
 use crate::observe::stream::{Origin, Stream};
 
 /// The arrays that a declaration sets, with what they hold. Their names become words of the declaration.

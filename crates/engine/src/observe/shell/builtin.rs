@@ -9,18 +9,18 @@ use super::code::runs_data;
 use super::directory::change_directory;
 use super::evaluate::{evaluates, reads_as_number};
 use super::exports::{assign, export, hides_history};
-use super::field::Field;
 use super::run::Runner;
 use super::state::State;
 use super::variables::{let_builtin, printf_variable, read, wait};
 use super::zsh::note_numbers;
 use crate::knowledge::schema::Role;
-use crate::observe::observer::{By, Observer};
+use crate::observe::field::Field;
 use crate::observe::program::args::Args;
 use crate::observe::program::environments::activated;
 use crate::observe::program::extra_checks::lists_environment;
 use crate::observe::program::scripts::script_file;
 use crate::observe::program::{Invocation, run};
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::stream::{Origin, Stream};
 
 fn is_cluster_with_x(word: &str) -> bool {
@@ -145,7 +145,7 @@ impl Runner<'_, '_> {
                 Some((variable, value)) => (variable.trim_end_matches('+'), Some(value)),
                 None => (word.text.as_str(), None),
             };
-            if variable.contains(super::field::UNKNOWN) || variable.contains("$(") || variable.contains('`') {
+            if variable.contains(crate::observe::field::UNKNOWN) || variable.contains("$(") || variable.contains('`') {
                 self.evaluated_subscript(variable, state);
                 self.out.lower(Degree::Opaque, format!("which variable `{name}` sets"));
                 continue;
@@ -166,7 +166,9 @@ impl Runner<'_, '_> {
             if flags.contains('i') {
                 Rc::make_mut(&mut state.numbers).insert(variable.to_owned());
                 evaluates(self.out, value.unwrap_or_default(), state);
-                if value.is_some_and(|value| value.contains(super::field::UNKNOWN)) && !word.shape.is_one_word() {
+                if value.is_some_and(|value| value.contains(crate::observe::field::UNKNOWN))
+                    && !word.shape.is_one_word()
+                {
                     reads_as_number(self.out);
                 }
             }
@@ -174,7 +176,7 @@ impl Runner<'_, '_> {
                 Rc::make_mut(&mut state.stubborn).insert(variable.to_owned());
             }
             if let Some(value) = value {
-                let is_known = !value.contains(super::field::UNKNOWN) && !word.many && !element;
+                let is_known = !value.contains(crate::observe::field::UNKNOWN) && !word.many && !element;
                 let text = is_known.then(|| value.to_owned());
                 let stream = Stream { text, ..Stream::unknown(word.origin) };
                 if exports && !crate::observe::names::is_poison(variable) {

@@ -6,7 +6,7 @@ use super::reading::{every_reading, readings};
 use super::run::Runner;
 use super::state::State;
 use crate::effect::Part;
-use crate::observe::observer::{By, Observer};
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::stream::{Origin, Stream};
 use crate::world::Shell;
 

@@ -3,10 +3,10 @@
 use doorward_vocabulary::Degree;
 
 use super::exports::poison;
-use super::field::Field;
 use super::run::Runner;
 use super::state::State;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Shape, Stream};
 
 /// Subscripts in text that subscripts run are followed this deep.
@@ -57,7 +57,7 @@ impl Runner<'_, '_> {
         let Some((_, subscript)) = name.split_once('[') else { return };
         let subscript = subscript.rsplit_once(']').map_or(subscript, |(inside, _)| inside);
         evaluates(self.out, &format!("[{subscript}"), state);
-        if !subscript.contains(['$', '`', super::field::UNKNOWN]) {
+        if !subscript.contains(['$', '`', crate::observe::field::UNKNOWN]) {
             return;
         }
         self.out.lower(Degree::Opaque, "a subscript that is evaluated and may run text");

@@ -9,7 +9,7 @@ use super::state::{State, Variable};
 use super::zsh::note_tied;
 use crate::effect::{Effect, Target};
 use crate::observe::names;
-use crate::observe::observer::Observer;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Shape, Stream};
 use crate::world::World;
 
@@ -67,7 +67,10 @@ pub(crate) fn exported(out: &mut Observer<'_>, name: &str, value: &Stream, state
     }
     note_skipped_checks(out, name, value.text.as_deref());
     let leads = names::leads_elsewhere(name, value.text.as_deref())
-        || value.text.as_deref().is_some_and(|text| super::paths::leads_out(text, state.cwd.as_deref(), out.world));
+        || value
+            .text
+            .as_deref()
+            .is_some_and(|text| crate::observe::paths::words::leads_out(text, state.cwd.as_deref(), out.world));
     if !leads && (names::is_harmless(name, value.text.as_deref()) || program_listens(out, program, name)) {
         return;
     }
@@ -82,8 +85,10 @@ fn program_listens(out: &Observer<'_>, program: &str, name: &str) -> bool {
 
 fn value_is_harmless(world: &dyn World, name: &str, value: &Stream, state: &State<'_>) -> bool {
     match &value.text {
-        Some(text) if name == "PATH" => super::paths::harmless_path_list(text, world),
-        Some(text) if name == "PYTHONPATH" => super::paths::source_roots(text, state.cwd.as_deref(), world),
+        Some(text) if name == "PATH" => crate::observe::paths::words::harmless_path_list(text, world),
+        Some(text) if name == "PYTHONPATH" => {
+            crate::observe::paths::words::source_roots(text, state.cwd.as_deref(), world)
+        }
         Some(text) => {
             names::is_harmless_value(name, text)
                 || (name == "TMPDIR" && world.scratch().iter().any(|directory| crate::path::under(text, directory)))

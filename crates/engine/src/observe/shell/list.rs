@@ -6,9 +6,9 @@ use doorward_shell::{
     CommandKind, Connector, Dialect, Pipeline, Redirect, RedirectOperator, RedirectTarget, Simple, Statement,
 };
 
-use super::field::Field;
 use super::run::Runner;
 use super::state::State;
+use crate::observe::field::Field;
 use crate::observe::stream::Stream;
 
 /// The state in which a script was left before its end.

@@ -16,9 +16,9 @@ use super::simple::finish_redirects;
 use super::state::State;
 use super::trap::Trap;
 use super::zsh::note_hook;
-use crate::observe::caused::Caused;
-use crate::observe::lingering::unwaited;
-use crate::observe::observer::Observer;
+use crate::observe::sheet::caused::Caused;
+use crate::observe::sheet::observer::Observer;
+use crate::observe::shell::background::unwaited;
 use crate::observe::stream::{Origin, Stream};
 
 /// Functions and nested code deeper than this are not followed.

@@ -8,15 +8,15 @@ use doorward_vocabulary::{Degree, FlowKind, Mark};
 use super::aftermath::{store, unless_refused};
 use super::arrays::{declared_arrays, is_declared};
 use super::exports::{assign, exported};
-use super::field::Field;
 use super::list::opens_files;
 use super::run::Runner;
 use super::shape::of_lines;
 use super::state::{State, WrittenFile};
 use super::zsh::note_table;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::{By, Line, Observer};
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::run;
+use crate::observe::sheet::observer::{By, Line, Observer};
 use crate::observe::stream::{FileText, Origin, Stream, TEXT_LIMIT};
 use crate::world::World;
 

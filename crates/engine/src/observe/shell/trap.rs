@@ -6,11 +6,11 @@ use std::rc::Rc;
 use doorward_vocabulary::Degree;
 
 use super::code::runs_data;
-use super::field::Field;
 use super::run::Runner;
 use super::state::{State, Variable};
 use crate::effect::Part;
-use crate::observe::observer::By;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::By;
 use crate::observe::stream::Stream;
 
 /// A trap in force, with the state in which it was last looked at.

@@ -5,12 +5,12 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::builtin::has_letter;
 use super::evaluate::evaluates;
 use super::exports::assign;
-use super::field::Field;
 use super::run::Runner;
 use super::shape::of_lines;
 use super::state::State;
 use super::zsh::note_numbers;
-use crate::observe::observer::By;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::By;
 use crate::observe::stream::{Shape, Stream};
 
 /// `wait -p name` sets a variable; its name may be glued to the flag, or follow it.

@@ -4,9 +4,9 @@ use doorward_shell::Dialect;
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
+use crate::observe::field::Field;
+use crate::observe::paths::words::is_plain_inside;
 use crate::observe::shell::evaluate::reads_as_number;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::paths::is_plain_inside;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};

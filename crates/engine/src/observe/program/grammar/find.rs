@@ -6,13 +6,13 @@ use super::super::Invocation;
 use super::find_certain::{certainly_found, delete_certain, deletes_certain, found_now};
 use super::find_listed::note_search;
 use super::find_words::{BARE, COMPARED, Group, RUNNERS, VALUED, WRITERS};
-use crate::observe::file_effect::Touch;
-use crate::observe::globs::{bar_ordinary, is_sensitive, may_pick_sensitive};
-use crate::observe::observer::Observer;
+use crate::observe::field::{Field, UNKNOWN};
+use crate::observe::paths::globs::{bar_ordinary, is_sensitive, may_pick_sensitive};
+use crate::observe::paths::touch::Touch;
+use crate::observe::paths::words::{is_ours, stays_inside};
 use crate::observe::program::inner::inner_command;
 use crate::observe::program::roles::{reads, writes};
-use crate::observe::shell::field::{Field, UNKNOWN};
-use crate::observe::shell::paths::{is_ours, stays_inside};
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
@@ -116,7 +116,7 @@ fn delete_found(out: &mut Observer<'_>, expression: &Expression, invocation: &In
         if is_open {
             caused.leave_open();
         }
-        if !patterns.is_empty() && patterns.iter().all(|pattern| crate::observe::globs::is_narrow(pattern)) {
+        if !patterns.is_empty() && patterns.iter().all(|pattern| crate::observe::paths::globs::is_narrow(pattern)) {
             caused.add(Mark::Narrowed);
         }
         out.write(caused);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::find_stats::Stat;
 use super::find_words::{BARE, COMPARED, RUNNERS, VALUED};
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 use crate::path;
 use crate::world::{Kind, World};
 

@@ -4,12 +4,12 @@ use super::super::Invocation;
 use super::find::Expression;
 use super::find_hits::hits_among;
 use super::find_words::RUNNERS;
-use crate::observe::carried::carried_roots;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::{By, Observer};
-use crate::observe::program::sweeps::Sweep;
-use crate::observe::shell::field::Field;
-use crate::observe::trees::{Search, Told};
+use crate::observe::field::Field;
+use crate::observe::paths::carried::carried_roots;
+use crate::observe::paths::sweep::Sweep;
+use crate::observe::paths::touch::Touch;
+use crate::observe::sheet::notes::{Search, Told};
+use crate::observe::sheet::observer::{By, Observer};
 use crate::path;
 use crate::world::Kind;
 

@@ -1,7 +1,7 @@
 //! `fzf --bind`: keys bound to plain actions are harmless; actions with arguments may run commands.
 
 use super::super::Invocation;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 
 /// Actions that run something as soon as they have an argument, and have no meaning without one.
 const RUNNING: &[&str] = &["execute", "execute-silent", "execute-multi", "become", "reload", "reload-sync", "preview"];

@@ -15,10 +15,10 @@ use super::git_remote::git_remote;
 use super::git_rewrites::git_rewrites;
 use super::git_writes::git_writes;
 use crate::knowledge::schema::Role;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
 use crate::observe::program::roles::writes;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::code::runs_data;
-use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
@@ -293,7 +293,7 @@ fn git_config_change(out: &mut Observer<'_>, sub: &str, invocation: &mut Invocat
         out.lower(Degree::Unknown, "a git setting that is not known");
     }
     if let Some(file) = invocation.args.value("-f").or(invocation.args.value("--file")).cloned() {
-        writes(out, crate::observe::file_effect::Touch::Edit, &file, invocation, state);
+        writes(out, crate::observe::paths::touch::Touch::Edit, &file, invocation, state);
     }
 }
 

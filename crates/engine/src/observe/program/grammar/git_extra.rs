@@ -5,8 +5,8 @@ use doorward_vocabulary::Degree;
 use super::super::Invocation;
 use super::git::git_repository;
 use crate::knowledge::schema::Entry;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 

@@ -3,9 +3,9 @@
 use doorward_vocabulary::{Degree, Marks};
 
 use super::super::Invocation;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::sheet::observer::Observer;
 use crate::path;
 use crate::world::Git;
 

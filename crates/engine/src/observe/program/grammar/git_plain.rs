@@ -5,8 +5,8 @@ use doorward_vocabulary::Degree;
 use super::super::Invocation;
 use super::git_config::{self, Use};
 use super::git_hooks::Hooks;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::path;
 use crate::world::{Content, Git, Kind, World};
 

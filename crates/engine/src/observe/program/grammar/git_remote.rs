@@ -5,13 +5,13 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::connect::Exchange;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::recipe::is_changed;
 use crate::observe::program::roles::{reads, writes};
 use crate::observe::program::stated::network_flows;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::aftermath::store;
-use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
 use crate::path;
@@ -222,7 +222,7 @@ fn git_clone(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut St
     let name = crate::path::name(source.rsplit(':').next().unwrap_or(&source)).trim_end_matches(".git").to_owned();
     let into = match invocation.operand(1).cloned() {
         Some(field) => Some(field),
-        None if name.is_empty() || name.contains(crate::observe::shell::field::UNKNOWN) => None,
+        None if name.is_empty() || name.contains(crate::observe::field::UNKNOWN) => None,
         None => Some(Field::literal(name, doorward_shell::Span::default())),
     };
     let place = into.as_ref().and_then(Field::exact).unwrap_or(".").to_owned();

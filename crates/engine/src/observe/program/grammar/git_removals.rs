@@ -8,11 +8,11 @@ use super::super::Invocation;
 use super::git_pathspec::Pathspecs;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::observe::absent;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
-use crate::observe::tracked::changed;
+use crate::observe::field::Field;
+use crate::observe::paths::absent;
+use crate::observe::paths::touch::Touch;
+use crate::observe::paths::tracked::changed;
+use crate::observe::sheet::observer::Observer;
 use crate::world::{Git, World};
 use crate::{path, place};
 

@@ -4,13 +4,13 @@ use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Entry, Grammar, Role};
-use crate::observe::observer::By;
+use crate::observe::field::Field;
 use crate::observe::program::inner::inner_command;
 use crate::observe::program::invoke::invoke;
 use crate::observe::program::roles::flag_values;
 use crate::observe::program::tasks::destroys_database;
 use crate::observe::recipes::is_written_down;
-use crate::observe::shell::field::Field;
+use crate::observe::sheet::observer::By;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;

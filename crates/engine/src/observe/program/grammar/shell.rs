@@ -2,12 +2,12 @@
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
+use crate::observe::field::Field;
 use crate::observe::program::inner::inner_command;
 use crate::observe::program::roles::{flag_values, reads};
 use crate::observe::program::scripts::{positional, script_file};
 use crate::observe::shell::builtin::is_odd_option;
 use crate::observe::shell::code::{runs_data, shell_of};
-use crate::observe::shell::field::Field;
 use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
@@ -48,7 +48,7 @@ pub(super) fn shell_program(runner: &mut Runner<'_, '_>, invocation: &mut Invoca
         // Commands are read and not run; an interactive shell would run them, but that takes another flag.
         Some(_) if only_checks && (takes_text || invocation.args.has("-s")) => {}
         Some(file) if only_checks => {
-            reads(runner.out, crate::observe::file_effect::Touch::Read, file, invocation, state);
+            reads(runner.out, crate::observe::paths::touch::Touch::Read, file, invocation, state);
         }
         None if only_checks => {}
         Some(text) if takes_text => {
@@ -109,7 +109,7 @@ pub(super) fn xargs(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, st
     let replaces = invocation.args.value("-I").and_then(Field::exact).map(str::to_owned);
     let shape = invocation.input.shape;
     let unknown = Field {
-        text: super::super::super::shell::field::UNKNOWN.to_string(),
+        text: crate::observe::field::UNKNOWN.to_string(),
         dynamic: true,
         many: true,
         shape,

@@ -1,12 +1,13 @@
 //! Trees that this call copies or moves: the world still has them where they were, so what is done at the new place is looked up
 //! at the old one as well.
 
+use crate::observe::sheet::notes::Carried;
 use doorward_vocabulary::{Degree, Marks};
 
-use super::file_effect::Touch;
 use super::globs;
 use super::links::leads_through_link;
-use super::observer::{By, Observer};
+use super::touch::Touch;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::path::{self, Follow};
 use crate::world::Kind;
 
@@ -19,18 +20,6 @@ const EARLIER: usize = 32;
 /// Links followed on one way, and ways that are followed at all.
 const LINKS: usize = 40;
 const WAYS: usize = 16;
-
-/// One tree or file, and where this call puts it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Carried {
-    pub place: String,
-    /// Where the world has it; `None` if that cannot be said.
-    pub source: Option<String>,
-    /// The source is gone, so that what is lost at the new place is lost for good.
-    pub is_moved: bool,
-    /// Both names are one file: what is written to one of them is in the other.
-    pub is_shared: bool,
-}
 
 /// Where something was before.
 #[derive(Clone)]
@@ -59,7 +48,7 @@ struct Led {
 }
 
 /// From now on `place` has what `source` has.
-pub(super) fn note_carried(out: &mut Observer<'_>, carried: Carried) {
+pub(crate) fn note_carried(out: &mut Observer<'_>, carried: Carried) {
     if carried.source.as_deref() == Some(carried.place.as_str()) || out.carried.contains(&carried) {
         return;
     }
@@ -71,7 +60,7 @@ pub(super) fn note_carried(out: &mut Observer<'_>, carried: Carried) {
 
 /// Does the same to what lies behind the path once the trees of this call are where it puts them; yields whether something
 /// sensitive is read by that.
-pub(super) fn touch_carried(out: &mut Observer<'_>, touch: Touch, absolute: &str, by: &By, marks: Marks) -> bool {
+pub(crate) fn touch_carried(out: &mut Observer<'_>, touch: Touch, absolute: &str, by: &By, marks: Marks) -> bool {
     if out.carried.is_empty() {
         return false;
     }
@@ -97,7 +86,7 @@ pub(super) fn touch_carried(out: &mut Observer<'_>, touch: Touch, absolute: &str
 }
 
 /// The same for a path with wildcards.
-pub(super) fn touch_carried_glob(out: &mut Observer<'_>, touch: Touch, absolute: &str, by: &By) -> bool {
+pub(crate) fn touch_carried_glob(out: &mut Observer<'_>, touch: Touch, absolute: &str, by: &By) -> bool {
     if out.carried.is_empty() {
         return false;
     }
@@ -128,7 +117,7 @@ pub(super) fn touch_carried_glob(out: &mut Observer<'_>, touch: Touch, absolute:
 }
 
 /// What is run from a tree that this call put there must not be a link to somewhere else.
-pub(super) fn note_carried_run(out: &mut Observer<'_>, absolute: &str) {
+pub(crate) fn note_carried_run(out: &mut Observer<'_>, absolute: &str) {
     if out.carried.is_empty() {
         return;
     }
@@ -144,7 +133,7 @@ pub(super) fn note_carried_run(out: &mut Observer<'_>, absolute: &str) {
 }
 
 /// Where the world has a file that this call put somewhere else.
-pub(super) fn carried_file(out: &Observer<'_>, absolute: &str) -> Option<String> {
+pub(crate) fn carried_file(out: &Observer<'_>, absolute: &str) -> Option<String> {
     let lexical = path::lexical(absolute);
     let is_absent = !out.carried.is_empty() && out.world.look(&lexical).kind == Kind::Missing;
     let earlier = if is_absent { earlier(out, &lexical) } else { Vec::new() };
@@ -152,7 +141,7 @@ pub(super) fn carried_file(out: &Observer<'_>, absolute: &str) -> Option<String>
 }
 
 /// Where the tree at or below this place was before.
-pub(super) fn carried_roots(out: &Observer<'_>, root: &str) -> Vec<String> {
+pub(crate) fn carried_roots(out: &Observer<'_>, root: &str) -> Vec<String> {
     let below = out.carried.iter().filter(|carried| path::under(&carried.place, root));
     let below = below.filter_map(|carried| carried.source.clone());
     earlier(out, root).into_iter().map(|earlier| earlier.path).chain(below).collect()

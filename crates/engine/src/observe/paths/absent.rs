@@ -1,27 +1,21 @@
 //! Patterns that match nothing: what a wildcard really hits on this disk, as far as that is certain before the call runs.
 
+use crate::observe::sheet::notes::Absent;
 use doorward_vocabulary::{Degree, Operation, Reversibility};
 
-use super::file_effect::Touched;
-use super::observer::{By, Observer};
+use super::touch::Touched;
 use crate::effect::{Effect, Target};
+use crate::observe::sheet::observer::{By, Observer};
 use crate::world::World;
 use crate::{path, place};
 
 /// Directories that one pattern may lead through.
 const DIRECTORIES: usize = 64;
 
-/// A pattern that matches nothing while the call is judged.
-#[derive(Clone, Debug)]
-pub(super) struct Absent {
-    directory: String,
-    pattern: String,
-}
-
 impl Observer<'_> {
     /// The disk is what the command will find: the call has only looked and deleted so far, all of that is understood, and no
     /// other call is at work.
-    pub(super) fn is_still(&self) -> bool {
+    pub(crate) fn is_still(&self) -> bool {
         let adds_nothing = |effect: &Effect| match effect.operation {
             Operation::Read | Operation::Delete => true,
             Operation::Write | Operation::Execute | Operation::Network | Operation::Mutate => false,
@@ -36,7 +30,7 @@ impl Observer<'_> {
 /// Every name that the pattern may match in the directory, and perhaps some more; `None` if that is not known.
 ///
 /// Which names count depends on the shell and its options, so hidden names and other cases are taken as hits as well.
-pub(super) fn hits(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<String>> {
+pub(crate) fn hits(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<String>> {
     const SPECIAL: &[char] = &['[', ']', '(', ')', '{', '}', '!', '^', '~', '#', '<', '>', '|', '\\', '@', '+'];
     if pattern.contains(SPECIAL) || !pattern.is_ascii() {
         return None;
@@ -78,7 +72,7 @@ fn hits_deep(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<St
     let inner =
         |path: &str| path.strip_prefix(directory).map(|inner| inner.trim_start_matches('/').to_ascii_lowercase());
     let is_hit =
-        |path: &str| inner(path).is_none_or(|inner| !inner.is_ascii() || super::tracked::fits(&parts, &inner, false));
+        |path: &str| inner(path).is_none_or(|inner| !inner.is_ascii() || super::globs::fits(&parts, &inner, false));
     Some(below.into_iter().map(|(path, _)| path).filter(|path| is_hit(path)).collect())
 }
 
@@ -100,12 +94,12 @@ fn hits_in(world: &dyn World, directory: &str, part: &str) -> Option<Vec<String>
 }
 
 /// The directory lies in the project or in the agent's own corner, so that a mistake about it costs little.
-pub(super) fn is_own_ground(world: &dyn World, directory: &str) -> bool {
-    super::shell::paths::is_ours(Some(directory), world) && !directory.split('/').any(|part| part == ".git")
+pub(crate) fn is_own_ground(world: &dyn World, directory: &str) -> bool {
+    super::words::is_ours(Some(directory), world) && !directory.split('/').any(|part| part == ".git")
 }
 impl Observer<'_> {
     /// Writes down a deletion that finds nothing to delete.
-    pub(super) fn touch_nothing(&mut self, directory: &str, pattern: &str, by: &By) -> Touched {
+    pub(crate) fn touch_nothing(&mut self, directory: &str, pattern: &str, by: &By) -> Touched {
         let target = path::join(directory, pattern);
         let here = place::classify(&target, self.world);
         let mut effect = Effect::new(Operation::Delete, Target::Path(target));
@@ -120,7 +114,7 @@ impl Observer<'_> {
     }
 
     /// In loops, traps and the background a deletion may run after what the call makes further on.
-    pub(super) fn settle_absent(&mut self) {
+    pub(crate) fn settle_absent(&mut self) {
         let absent = std::mem::take(&mut self.absent);
         let is_made = |absent: &&Absent| self.effects().iter().any(|effect| absent.may_match(effect));
         let Some(pattern) = absent.iter().find(is_made).map(|absent| absent.pattern.clone()) else { return };
