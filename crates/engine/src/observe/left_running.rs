@@ -7,7 +7,7 @@ use doorward_vocabulary::{Degree, Operation};
 use super::code;
 use super::sheet::lingering::quoted;
 use super::sheet::observer::{By, Observer};
-use super::shell::run::Runner;
+use super::shell::runner::Runner;
 use super::shell::state::{State, WrittenFile};
 use super::stream::{Origin, Stream};
 use crate::call::{Change, ChangeKind, Tool};

@@ -7,7 +7,7 @@ use super::connect::Exchange;
 use super::field::Field;
 use super::paths::touch::Touch;
 use super::sheet::observer::{By, Observer};
-use super::shell::run::Runner;
+use super::shell::runner::Runner;
 use super::shell::state::State;
 use super::stream::Stream;
 use crate::effect::{Effect, Target};

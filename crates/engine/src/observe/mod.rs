@@ -39,7 +39,7 @@ use crate::observe::task_text::task_text;
 use crate::observe::tools::{fetch_tool, other_tool, task_tool, web_search};
 use crate::world::World;
 use sheet::observer::{By, Observer};
-use shell::run::Runner;
+use shell::runner::Runner;
 use shell::state::State;
 use stream::Stream;
 

@@ -10,7 +10,7 @@ use crate::observe::field::Field;
 use crate::observe::program::recipe::{How, is_changed, project_program};
 use crate::observe::program::roles::role;
 use crate::observe::sheet::observer::Observer;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::path;

@@ -5,7 +5,7 @@ use doorward_code::{Language, Reading, Use, Value};
 use super::act::Act;
 use super::{Code, act_of, not_known, other_names, values};
 use crate::observe::program::inner::inner_command;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 
 /// Packages of which every member describes tests, builds or data.

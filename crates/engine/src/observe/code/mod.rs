@@ -25,7 +25,7 @@ use crate::observe::program::sinks::displaces_sink;
 use crate::observe::program::stated::{network_flows, note_downloads};
 use crate::observe::program::{Invocation, roles};
 use crate::observe::sheet::observer::{By, Observer};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::path;
@@ -62,20 +62,6 @@ pub(super) fn of_program(name: &str) -> Option<Language> {
     } else {
         None
     }
-}
-
-/// How much of a text has to be understood.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// All of it.
-    #[default]
-    Strict,
-    /// All of it, but the commands that it starts are what they are: the script of a file.
-    Script,
-    /// What a tool loads by itself: members of the usual packages are the packages' own.
-    Recipe,
-    /// A source of the project: what is not known is left to the project.
-    Source,
 }
 
 /// Code inside code is followed this deep.

@@ -11,7 +11,7 @@ use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::sheet::caused::Caused;
 use crate::observe::shell::code::runs_data;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::world::World;
 

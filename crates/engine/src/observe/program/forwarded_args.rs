@@ -10,7 +10,7 @@ use super::tasks::destroys_data;
 use crate::knowledge::schema::{Grammar, Role};
 use crate::observe::code;
 use crate::observe::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::world::World;
 

@@ -13,7 +13,7 @@ use crate::effect::{Effect, Part, Target};
 use crate::observe::field::Field;
 use crate::observe::paths::carried::{carried_file, note_carried_run};
 use crate::observe::sheet::observer::{By, Observer};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::world::Identity;

@@ -9,7 +9,7 @@ use super::{Invocation, run};
 use crate::observe::field::Field;
 use crate::observe::paths::words::is_plain_inside;
 use crate::observe::shell::code::runs_data;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
 

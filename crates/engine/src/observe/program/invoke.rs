@@ -25,7 +25,7 @@ use super::{Invocation, args, extra_checks, listing, scalar_output};
 use crate::knowledge::schema::{Does, Entry, Role};
 use crate::observe::field::Field;
 use crate::observe::sheet::observer::{By, Observer};
-use crate::observe::shell::run::{DEPTH, Runner};
+use crate::observe::shell::runner::{DEPTH, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::World;

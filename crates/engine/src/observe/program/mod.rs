@@ -47,7 +47,7 @@ use crate::observe::recipes::TaskLookup;
 use crate::observe::sheet::observer::By;
 use crate::observe::shell::background::outlives_call;
 use crate::observe::shell::background::{remembered, unwaited};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use args::Args;

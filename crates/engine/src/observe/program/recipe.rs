@@ -10,7 +10,6 @@ use super::invoke::invoke;
 use super::tasks::{console, fetched_here};
 use super::written::{Written, read_as, says_itself};
 use crate::effect::{Effect, Target};
-use crate::observe::code;
 use crate::observe::code::code_beside;
 use crate::observe::field::Field;
 use crate::observe::recipes::arrived::{foreign_code, foreign_place, foreign_run, unread_arrivals};
@@ -19,7 +18,7 @@ use crate::observe::recipes::trusted::{look_through, look_through_file};
 use crate::observe::recipes::unread::{names_stores, unread_sources};
 use crate::observe::recipes::{follow, follow_mentioned, follow_task, note_task};
 use crate::observe::sheet::observer::{By, Observer};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
@@ -296,8 +295,8 @@ pub(crate) fn file_text(
         Some(Written::In(language)) => {
             let beside = path::parent(file).to_owned();
             let manner = runner.manner;
-            if manner == code::Manner::Strict {
-                runner.manner = code::Manner::Script;
+            if manner == Manner::Strict {
+                runner.manner = Manner::Script;
             }
             code_beside(runner, Some(beside), text, Some(language), state, by);
             runner.manner = manner;

@@ -23,7 +23,7 @@ use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::aftermath::store;
 use crate::observe::shell::code::runs_data;
 use crate::observe::shell::exports::exported;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::simple::file_stream;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};

@@ -12,7 +12,7 @@ use crate::observe::field::Field;
 use crate::observe::paths::carried::{carried_file, note_carried_run};
 use crate::observe::recipes::sources::changed_imports;
 use crate::observe::sheet::observer::By;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;

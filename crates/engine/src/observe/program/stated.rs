@@ -15,7 +15,7 @@ use crate::effect::Effect;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::field::Field;
 use crate::observe::sheet::observer::{By, Observer};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 
 /// The effects that the entry states for the whole command.

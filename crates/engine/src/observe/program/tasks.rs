@@ -14,7 +14,7 @@ use crate::observe::code;
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::sheet::observer::{By, Observer};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;

@@ -9,7 +9,7 @@ use crate::incoming::Arrival;
 use crate::observe::field::Field;
 use crate::observe::program::Invocation;
 use crate::observe::program::recipe::decides;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::{Kind, World};

@@ -27,11 +27,12 @@ use std::rc::Rc;
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use crate::observe::code::{self, Manner, code, code_beside};
+use crate::observe::code::{self, code, code_beside};
 use crate::observe::program::Invocation;
 use crate::observe::program::written::says_itself;
 use crate::observe::sheet::observer::Observer;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Manner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::{State, WrittenFile};
 use crate::path;
 use crate::world::{Shell, World};

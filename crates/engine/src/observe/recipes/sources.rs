@@ -5,11 +5,12 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Scope, Sensi
 
 use super::{arrived, files};
 use crate::effect::{Effect, Target};
-use crate::observe::code::{self, Manner, code_beside};
+use crate::observe::code::{self, code_beside};
 use crate::observe::program::Invocation;
 use crate::observe::program::recipe::{How, run_file};
 use crate::observe::sheet::observer::By;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Manner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;

@@ -12,7 +12,7 @@ use crate::observe::program::Invocation;
 use crate::observe::program::recipe::{How, file_text};
 use crate::observe::recipes;
 use crate::observe::sheet::observer::{By, Findings};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;

@@ -3,7 +3,7 @@
 use doorward_shell::{Command, CommandKind, Loop, Part, Script, Statement};
 use doorward_vocabulary::Mark;
 
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
 use crate::observe::field::Field;
 

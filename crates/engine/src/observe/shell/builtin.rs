@@ -8,10 +8,11 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::code::runs_data;
 use super::directory::change_directory;
 use super::evaluate::{evaluates, reads_as_number};
-use super::exports::{assign, export, hides_history};
-use super::run::Runner;
+use super::exports::{assign, export};
+use super::poison::hides_history;
+use super::runner::Runner;
 use super::state::State;
-use super::variables::{let_builtin, printf_variable, read, wait};
+use super::variables::{has_letter, let_builtin, printf_variable, read, wait};
 use super::zsh::note_numbers;
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
@@ -427,9 +428,4 @@ impl Runner<'_, '_> {
         }
         Some(Stream::default())
     }
-}
-
-/// One of the letters is among the flags, alone or in a row of letters.
-pub(crate) fn has_letter(words: &[Field], letters: &[char]) -> bool {
-    words.iter().any(|word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(letters))
 }

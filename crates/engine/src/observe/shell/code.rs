@@ -3,7 +3,7 @@
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks};
 
 use super::reading::{every_reading, readings};
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
 use crate::effect::Part;
 use crate::observe::sheet::observer::{By, Observer};

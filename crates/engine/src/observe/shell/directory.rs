@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use doorward_vocabulary::{Mark, Operation};
 
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
 use crate::effect::Target;
 use crate::observe::field::Field;

@@ -2,8 +2,8 @@
 
 use doorward_vocabulary::Degree;
 
-use super::exports::poison;
-use super::run::Runner;
+use super::poison::poison;
+use super::runner::Runner;
 use super::state::State;
 use crate::observe::field::Field;
 use crate::observe::sheet::observer::Observer;

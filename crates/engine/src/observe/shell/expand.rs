@@ -8,7 +8,7 @@ use super::building::{Building, EXPANDED, Expansion, append, split, unknown, usu
 use super::code::seen_secret;
 use super::evaluate::{evaluates, reads_as_number};
 use super::exports::assign;
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
 use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::sheet::observer::Observer;

@@ -6,10 +6,10 @@ use doorward_shell::{Assignment, Command, Dialect, Redirect, RedirectOperator, R
 use doorward_vocabulary::{Degree, FlowKind, Mark};
 
 use super::aftermath::{store, unless_refused};
-use super::arrays::{declared_arrays, is_declared};
+use super::arrays::{declared_arrays, declares, is_declared};
 use super::exports::{assign, exported};
 use super::list::opens_files;
-use super::run::Runner;
+use super::runner::Runner;
 use super::shape::of_lines;
 use super::state::{State, WrittenFile};
 use super::zsh::note_table;
@@ -348,10 +348,6 @@ fn takes_output(redirect: &Redirect) -> bool {
 /// What a file holds that this call wrote, if that is known.
 fn held(path: Option<&str>, written: Option<String>) -> Option<Rc<[FileText]>> {
     Some([FileText { path: path?.to_owned(), written: Some(written?) }].into())
-}
-
-pub(crate) fn declares(field: &Field) -> bool {
-    matches!(field.exact(), Some("export" | "declare" | "typeset" | "local" | "readonly"))
 }
 
 /// `name=…`, with its name written out.

@@ -7,7 +7,7 @@ use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
 use crate::observe::paths::words::is_plain_inside;
 use crate::observe::shell::evaluate::reads_as_number;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::world::World;

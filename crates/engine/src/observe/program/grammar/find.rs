@@ -13,7 +13,7 @@ use crate::observe::paths::words::{is_ours, stays_inside};
 use crate::observe::program::inner::inner_command;
 use crate::observe::program::roles::{reads, writes};
 use crate::observe::sheet::observer::Observer;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::path::{self, Follow};

@@ -12,7 +12,7 @@ use crate::observe::paths::absent::is_own_ground;
 use crate::observe::paths::touch::Touch;
 use crate::observe::program::inner::inner_command;
 use crate::observe::sheet::observer::Observer;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::policy::Thresholds;
 use crate::world::{Kind, Tracking, World};

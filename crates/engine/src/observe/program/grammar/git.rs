@@ -19,7 +19,7 @@ use crate::observe::field::Field;
 use crate::observe::program::roles::writes;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::code::runs_data;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::Git;

@@ -7,7 +7,7 @@ use super::git::git_repository;
 use crate::knowledge::schema::Entry;
 use crate::observe::field::Field;
 use crate::observe::sheet::observer::Observer;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 
 /// The program behind a subcommand that is neither git's own nor an alias, if that program has a file.

@@ -6,7 +6,7 @@ use super::super::Invocation;
 use crate::observe::program::recipe::{How, run_file};
 use crate::observe::recipes::arrived::has_arrivals;
 use crate::observe::sheet::observer::{By, Observer};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path::{self, Follow};

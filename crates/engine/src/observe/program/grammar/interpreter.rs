@@ -16,7 +16,7 @@ use crate::observe::program::roles::{flag_values, reads, role, writes};
 use crate::observe::program::scripts::script_file;
 use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::code::runs_data;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;

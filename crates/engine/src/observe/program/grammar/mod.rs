@@ -62,7 +62,7 @@ pub(crate) use sql_text::reads_only as sql_reads_only;
 use super::Invocation;
 use crate::knowledge::schema::Grammar;
 use crate::observe::program::findings::carry_out;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use awk::awk;
 use chmod::chmod;

@@ -11,7 +11,7 @@ use crate::observe::program::roles::flag_values;
 use crate::observe::program::tasks::destroys_database;
 use crate::observe::recipes::is_written_down;
 use crate::observe::sheet::observer::By;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;
 use crate::path;

@@ -8,7 +8,7 @@ use crate::observe::program::roles::{flag_values, reads};
 use crate::observe::program::scripts::{positional, script_file};
 use crate::observe::shell::builtin::is_odd_option;
 use crate::observe::shell::code::{runs_data, shell_of};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::world::Shell;
