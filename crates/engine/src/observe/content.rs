@@ -2,8 +2,7 @@
 
 use doorward_vocabulary::{Mark, Marks};
 
-use crate::path;
-use crate::secret;
+use crate::{path, secret};
 
 /// Keys of a package manifest whose value is run without being asked for.
 const LIFECYCLE: &[&str] = &[

@@ -21,8 +21,9 @@ use crate::observe::paths::touch::Touch;
 use crate::observe::program::args::Args;
 use crate::observe::program::carrying::note_carried_fields;
 use crate::observe::program::destination::is_disposable;
+use crate::observe::program::file_roles::{network_flows, plain};
 use crate::observe::program::sinks::displaces_sink;
-use crate::observe::program::stated::{network_flows, note_downloads};
+use crate::observe::program::stated::note_downloads;
 use crate::observe::program::{Invocation, roles};
 use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::runner::{Manner, Runner};
@@ -219,7 +220,7 @@ fn displaces(out: &mut Observer<'_>, used: &Use, at: At, code: &Code<'_>) {
     let Some(value) = value_at(used, at).or_else(|| path_by_name(used, at)) else { return };
     for field in values::fields(value, out.world.home()) {
         if displaces_sink(out.world, &field, code.invocation) {
-            roles::plain(out, Touch::Delete, &field, code.invocation);
+            plain(out, Touch::Delete, &field, code.invocation);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Patterns that match nothing: what a wildcard really hits on this disk, as far as that is certain before the call runs.
 
-use crate::observe::sheet::notes::Absent;
 use doorward_vocabulary::{Degree, Operation, Reversibility};
 
 use super::touch::Touched;
 use crate::effect::{Effect, Target};
+use crate::observe::sheet::notes::Absent;
 use crate::observe::sheet::observer::{By, Observer};
 use crate::world::World;
 use crate::{path, place};

@@ -1,12 +1,12 @@
 //! Trees that this call copies or moves: the world still has them where they were, so what is done at the new place is looked up
 //! at the old one as well.
 
-use crate::observe::sheet::notes::Carried;
 use doorward_vocabulary::{Degree, Marks};
 
 use super::globs;
 use super::links::leads_through_link;
 use super::touch::Touch;
+use crate::observe::sheet::notes::Carried;
 use crate::observe::sheet::observer::{By, Observer};
 use crate::path::{self, Follow};
 use crate::world::Kind;

@@ -1,6 +1,5 @@
 //! Trees that are read as a whole: which files in them are secrets, or files that a rule of the user's is about.
 
-use crate::observe::sheet::notes::Told;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
@@ -10,6 +9,7 @@ use super::carried::carried_roots;
 use super::expanded::spellings;
 use super::touch::Touch;
 use crate::observe::paths::sweep::Sweep;
+use crate::observe::sheet::notes::Told;
 use crate::observe::sheet::observer::{By, Observer};
 use crate::permissions::Pattern;
 use crate::world::{Kind, REBUILDABLE, World};

@@ -3,9 +3,9 @@
 use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
-use super::tasks::fetched_here;
 use crate::knowledge::schema::Does;
 use crate::observe::field::Field;
+use crate::observe::program::file_trust::fetched_here;
 use crate::observe::recipes::arrived::foreign_place;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;

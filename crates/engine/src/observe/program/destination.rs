@@ -4,7 +4,7 @@ use doorward_vocabulary::{Mark, Operation, Scope};
 
 use super::Invocation;
 use super::arriving::copies_in;
-use super::roles::{plain, reads, writes};
+use super::file_roles::{plain, reads, writes};
 use crate::effect::Effect;
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;

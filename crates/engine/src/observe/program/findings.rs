@@ -1,18 +1,14 @@
-//! What a grammar reads out of the words of an invocation, in order: the grammar says it, [`carry_out`] does it.
+//! What a grammar reads out of the words of an invocation, in order: the grammar says it, `carry_out` does it.
 
-use doorward_vocabulary::{Degree, FlowKind, Marks, Operation};
+use doorward_vocabulary::{Degree, Marks, Operation};
 
 use super::Invocation;
-use super::roles::{flag_values, helper_program, operands, reads, role, shell_code, writes};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::connect::Exchange;
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::sheet::caused::Caused;
-use crate::observe::shell::code::runs_data;
-use crate::observe::shell::runner::Runner;
-use crate::observe::shell::state::State;
 use crate::world::World;
 
 /// What some findings cause goes through this before it is written down.
@@ -21,9 +17,10 @@ type Seal = Box<dyn FnOnce(&mut Caused, &dyn World)>;
 /// Findings in the order in which they happen. A function that returns them has touched neither the sheet nor the shell.
 #[must_use = "findings that are not carried out are lost"]
 #[derive(Default)]
-pub(crate) struct Findings(Vec<Finding>);
+pub(crate) struct Findings(pub(super) Vec<Finding>);
 
-enum Finding {
+/// One of them.
+pub(super) enum Finding {
     Doubt(Degree, String),
     Effect(Effect, Marks),
     Unknown(Operation, Marks),
@@ -152,55 +149,6 @@ impl Findings {
 
     pub(crate) fn extend(&mut self, findings: Findings) {
         self.0.extend(findings.0);
-    }
-}
-
-/// Does what was found, in order.
-pub(super) fn carry_out(
-    runner: &mut Runner<'_, '_>,
-    findings: Findings,
-    invocation: &mut Invocation,
-    state: &mut State<'_>,
-) {
-    for finding in findings.0 {
-        carry_out_one(runner, finding, invocation, state);
-    }
-}
-
-fn carry_out_one(runner: &mut Runner<'_, '_>, finding: Finding, invocation: &mut Invocation, state: &mut State<'_>) {
-    match finding {
-        Finding::Doubt(degree, because) => runner.out.lower(degree, because),
-        Finding::Effect(effect, marks) => runner.out.marked_effect(effect, marks),
-        Finding::Unknown(operation, marks) => runner.out.unknown(operation, &invocation.by, marks),
-        Finding::SecretSent => {
-            runner.out.flow(FlowKind::SecretToNetwork, invocation.by.part, invocation.by.part);
-        }
-        Finding::Connect(host, exchange) => runner.out.connect_host(&host, exchange, &invocation.by),
-        Finding::Touch(touch, field) => {
-            runner.out.touch(touch, &field, invocation.cwd.as_deref(), &invocation.by);
-        }
-        Finding::Read(touch, field) => reads(runner.out, touch, &field, invocation, state),
-        Finding::Write(touch, field) => writes(runner.out, touch, &field, invocation, state),
-        Finding::Role(field, part) => role(runner, &field, part, invocation, state),
-        Finding::FlagValues => flag_values(runner, invocation, state),
-        Finding::Operands => operands(runner, invocation, state),
-        Finding::Helper(program) => helper_program(runner, &program, invocation, state),
-        Finding::Code(text) => shell_code(runner, &text, invocation, state),
-        Finding::Fetched => invocation.output.origin.download = true,
-        Finding::InputRun => {
-            runs_data(runner.out, invocation.input.origin.and(invocation.output.origin), &invocation.by);
-        }
-        Finding::SecretPrinted => invocation.output.origin.secret = true,
-        Finding::In(directory, findings) => {
-            let outer = std::mem::replace(&mut invocation.cwd, directory);
-            carry_out(runner, findings, invocation, state);
-            invocation.cwd = outer;
-        }
-        Finding::Sealed(findings, seal) => {
-            let ((), mut caused) = runner.collect(|runner| carry_out(runner, findings, invocation, state));
-            seal(&mut caused, runner.out.world);
-            runner.out.write(caused);
-        }
     }
 }
 

@@ -4,9 +4,9 @@ use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::Invocation;
 use super::builds::lies_outside;
-use super::recipe::is_changed;
+use super::file_trust::is_changed;
+use super::named_tasks::destroys_data;
 use super::scripts::script_file;
-use super::tasks::destroys_data;
 use crate::knowledge::schema::{Grammar, Role};
 use crate::observe::code;
 use crate::observe::field::Field;

@@ -7,11 +7,12 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibilit
 use super::WRAPPERS;
 use super::environments::{is_provided, program_of_environment};
 use super::invoke::invoke;
-use super::recipe::{How, executes_file, project_program, run_file};
+use super::recipe::{project_program, run_file};
 use super::tasks::console_input;
 use crate::effect::{Effect, Part, Target};
-use crate::observe::field::Field;
+use crate::observe::field::{Field, positional};
 use crate::observe::paths::carried::{carried_file, note_carried_run};
+use crate::observe::program::file_trust::{How, executes_file};
 use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
@@ -57,7 +58,7 @@ pub(super) fn program_named<'a>(
     });
     let name = carried.as_deref().unwrap_or(name);
     let identity = self::identity(runner.out, name, state);
-    let outer = std::mem::replace(&mut state.positional, super::scripts::positional(words));
+    let outer = std::mem::replace(&mut state.positional, positional(words));
     let known = judge_identity(runner, identity, name, words, state, &input, &by);
     state.positional = outer;
     let Some(known) = known else {

@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use doorward_vocabulary::Marks;
 
-use super::roles::shell_code;
 use super::{Invocation, run};
 use crate::observe::field::Field;
 use crate::observe::paths::words::is_plain_inside;
@@ -125,4 +124,25 @@ fn searches_secrets(invocation: &Invocation) -> bool {
     let words = args.operands.first().into_iter().chain(endings);
     args.has_any(&["-H", "--hidden", "-u", "--unrestricted"])
         || words.into_iter().any(|word| word.exact().is_none_or(crate::observe::paths::globs::may_find_sensitive))
+}
+
+/// A text that a shell of its own runs.
+pub(crate) fn shell_code(
+    runner: &mut Runner<'_, '_>,
+    field: &Field,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
+    match field.known() {
+        Some(text) if !field.origin.download => {
+            let mut inner: State<'_> = state.clone();
+            inner.cwd = invocation.cwd.as_deref().map(Rc::from);
+            let output = runner.subshell_text(text, &inner, invocation.input.clone(), invocation.by.part);
+            invocation.output = output;
+        }
+        Some(_) | None => {
+            let by = invocation.by.clone();
+            runs_data(runner.out, field.origin, &by);
+        }
+    }
 }

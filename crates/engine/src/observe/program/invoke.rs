@@ -1,11 +1,11 @@
 //! One invocation of a known program, from its words to what comes out.
 
-use doorward_vocabulary::{Degree, Marks, Operation};
+use doorward_vocabulary::{Degree, Operation};
 
 use super::arriving::note_arrivals;
 use super::conditions::{asks_a_subcommand, asks_anything};
 use super::extra_checks::{hunted_secrets, made_by_mktemp, note_guard, note_links, picked_secrets, telling_arguments};
-use super::findings::{Findings, carry_out};
+use super::findings::Findings;
 use super::grammar::echo::listed;
 use super::grammar::git_extra::git_extra_named;
 use super::grammar::git_remote::gh_fetches;
@@ -24,6 +24,7 @@ use super::switches::note_switches;
 use super::{Invocation, args, extra_checks, listing, scalar_output};
 use crate::knowledge::schema::{Does, Entry, Role};
 use crate::observe::field::Field;
+use crate::observe::program::carry_out::carry_out;
 use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::runner::{DEPTH, Runner};
 use crate::observe::shell::state::State;
@@ -134,7 +135,7 @@ fn words(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut S
         default_operand(runner, invocation, state);
         note_links(runner.out, invocation);
     });
-    let marks = flag_marks(invocation);
+    let marks = invocation.flag_marks();
     caused.mark(marks);
     if !marks.is_empty() && invocation.does.is_empty() && caused.is_empty() {
         invocation.does.push(Does { marks, ..Does::usual(Operation::Read) });
@@ -200,11 +201,4 @@ fn finish(out: &mut Observer<'_>, invocation: Invocation) -> Stream {
     }
     out.prints_lists |= matches!(output.shape, Shape::ProjectPaths | Shape::ProjectNames);
     output
-}
-
-pub(crate) fn flag_marks(invocation: &Invocation) -> Marks {
-    invocation.args.given.iter().fold(Marks::default(), |mut all, given| {
-        all.union(given.changes.marks);
-        all
-    })
 }

@@ -3,17 +3,21 @@
 pub(super) mod args;
 mod arriving;
 mod builds;
+mod carry_out;
 pub(super) mod carrying;
 mod conditions;
 mod containers;
 pub(super) mod destination;
 pub(super) mod environments;
 pub(super) mod extra_checks;
+pub(super) mod file_roles;
+pub(super) mod file_trust;
 mod findings;
 mod forwarded_args;
 pub(super) mod grammar;
 mod identity;
 pub(super) mod inner;
+mod invocation;
 pub(super) mod invoke;
 mod link_flags;
 mod listing;
@@ -29,6 +33,7 @@ mod request_flags;
 pub(super) mod roles;
 mod scalar_output;
 pub(super) mod scripts;
+mod searches;
 pub(super) mod sinks;
 #[cfg(test)]
 mod spellings;
@@ -38,57 +43,22 @@ mod switches;
 pub(super) mod tasks;
 pub(super) mod written;
 
+pub(super) use invocation::Invocation;
+
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use crate::effect::Part;
-use crate::knowledge::schema::{Does, Role};
 use crate::observe::field::Field;
-use crate::observe::recipes::TaskLookup;
 use crate::observe::sheet::observer::By;
-use crate::observe::shell::background::outlives_call;
-use crate::observe::shell::background::{remembered, unwaited};
+use crate::observe::shell::background::{outlives_call, remembered, unwaited};
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
-use args::Args;
 use identity::{program_named, unknown_program};
 use naming::normalised;
 
 /// Wrappers inside wrappers deeper than this are not peeled.
 const WRAPPERS: u32 = 16;
-
-/// One run of a program while it is being judged.
-#[derive(Debug)]
-pub(super) struct Invocation {
-    pub args: Args,
-    pub by: By,
-    /// The role of each operand.
-    pub roles: Vec<Role>,
-    pub does: Vec<Does>,
-    pub input: Stream,
-    /// What it prints, as far as it is known.
-    pub output: Stream,
-    /// Its own working directory.
-    pub cwd: Option<String>,
-    /// Standard input is the program's material, so what arrives there goes out again.
-    pub passes_input: bool,
-    /// Variables that it sets for the command it starts.
-    pub environment: Vec<(String, Stream)>,
-    /// Files that it wrote so far.
-    pub stored: Vec<String>,
-    /// The work tree whose changes it throws away, if it does.
-    pub work_tree: Option<String>,
-    /// The task that it names, once somebody has looked it up.
-    pub task: Option<TaskLookup>,
-    /// The grammar has dealt with everything.
-    pub done: bool,
-}
-
-impl Invocation {
-    pub(super) fn operand(&self, at: usize) -> Option<&Field> {
-        self.args.operands.get(at)
-    }
-}
 
 /// Runs a list of words as a command.
 pub(super) fn run<'a>(

@@ -6,7 +6,6 @@ use super::Invocation;
 use super::builds::leads_to;
 use super::conditions::flags_are_harmless;
 use super::findings::Findings;
-use super::invoke::flag_marks;
 use super::positions::{environment_first, match_positions, without_change};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Grammar, Operand, Role};
@@ -118,7 +117,7 @@ pub(super) fn directory_flags(out: &mut Observer<'_>, invocation: &mut Invocatio
 }
 
 fn add_flag_effects(invocation: &mut Invocation) {
-    let marks = flag_marks(invocation);
+    let marks = invocation.flag_marks();
     add_extras(invocation, |_| true);
     for does in &mut invocation.does {
         does.marks.union(marks);

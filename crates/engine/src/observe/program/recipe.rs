@@ -1,28 +1,28 @@
 //! Code that lives in files: project recipes, scripts, binaries, looked up and weighed by where they come from.
 
 use doorward_code::Language;
-use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
 
 use super::Invocation;
+use super::file_trust::{How, decides, executes_file, is_changed};
 use super::forwarded_args::asks_to_destroy;
 use super::inner::inner_command;
 use super::invoke::invoke;
-use super::tasks::{console, fetched_here};
+use super::tasks::console;
 use super::written::{Written, read_as, says_itself};
-use crate::effect::{Effect, Target};
 use crate::observe::code::code_beside;
 use crate::observe::field::Field;
+use crate::observe::program::file_trust::fetched_here;
 use crate::observe::recipes::arrived::{foreign_code, foreign_place, foreign_run, unread_arrivals};
 use crate::observe::recipes::sources::{changed_code, changed_imports, changed_mentions, may_run, sources};
 use crate::observe::recipes::trusted::{look_through, look_through_file};
 use crate::observe::recipes::unread::{names_stores, unread_sources};
 use crate::observe::recipes::{follow, follow_mentioned, follow_task, note_task};
-use crate::observe::sheet::observer::{By, Observer};
+use crate::observe::sheet::observer::By;
 use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
-use crate::permissions::wildcard;
 use crate::world::{Content, Tracking, World};
 
 /// Words that ask a script to destroy something.
@@ -305,65 +305,7 @@ pub(crate) fn file_text(
     }
 }
 
-pub(crate) fn executes_file(out: &mut Observer<'_>, file: &str, by: &By, marks: Marks) {
-    out.note_run(file);
-    let place = crate::place::classify(file, out.world);
-    let mut effect = Effect::new(Operation::Execute, Target::Program(file.to_owned()));
-    effect.scope = place.scope.max(Scope::Project);
-    // Running a shared file changes nothing for the others.
-    effect.reach = if place.reach == Reach::Shared { Reach::Project } else { place.reach.max(Reach::Project) };
-    effect.reversibility = Reversibility::Tracked;
-    effect.marks = place.marks;
-    effect.marks.union(marks);
-    effect.by.clone_from(&by.name);
-    effect.part = by.part;
-    out.effect(effect);
-}
-
 /// A value that names a program to run.
 pub(crate) fn executes(runner: &mut Runner<'_, '_>, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
     inner_command(runner, vec![field.clone()], invocation, state);
-}
-
-/// The file was written or changed: since the project was trusted, in this session, or by this call.
-pub(crate) fn is_changed(world: &dyn World, file: &str, state: &State<'_>) -> bool {
-    let look = world.look(file);
-    look.changed_since_trust || look.created_this_session || state.written.contains_key(file)
-}
-
-/// A file of a trusted project, as it was when it was trusted.
-pub(crate) fn is_own_setting(world: &dyn World, file: &str, state: &State<'_>) -> bool {
-    !is_changed(world, file, state)
-        && foreign_place(world, file, state).is_none()
-        && world.project_trusted()
-        && world.tracking(file) == Tracking::Clean
-}
-
-/// Why a file of the project does not count as what was trusted.
-pub(crate) fn not_as_trusted(world: &dyn World, file: &str, state: &State<'_>) -> &'static str {
-    let look = world.look(file);
-    if look.created_this_session || state.written.contains_key(file) {
-        "which was written in this session"
-    } else if look.changed_since_trust {
-        "which changed since the project was trusted"
-    } else {
-        "which git does not track"
-    }
-}
-
-/// A pattern of a delegate names this file: by its last component, or by the end of its path.
-pub(crate) fn decides(pattern: &str, file: &str) -> bool {
-    if pattern.contains('/') {
-        return file.ends_with(&format!("/{pattern}")) || wildcard(&format!("*/{pattern}"), file);
-    }
-    wildcard(pattern, path::name(file))
-}
-
-/// How a file is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// As a program: its own first line says by whom.
-    Itself,
-    /// Another program reads it.
-    Read,
 }

@@ -4,12 +4,13 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
 use super::builds::builds_directory;
-use super::recipe::{How, executes_file, is_changed, is_own_setting, not_as_trusted, project_program, run_file};
+use super::recipe::{project_program, run_file};
 use super::tasks::console_input;
 use crate::knowledge::schema::Role;
 use crate::observe::code;
-use crate::observe::field::Field;
+use crate::observe::field::{Field, positional};
 use crate::observe::paths::carried::{carried_file, note_carried_run};
+use crate::observe::program::file_trust::{How, executes_file, is_changed, is_own_setting, not_as_trusted};
 use crate::observe::recipes::sources::changed_imports;
 use crate::observe::sheet::observer::By;
 use crate::observe::shell::runner::Runner;
@@ -148,10 +149,4 @@ fn project_script(
         return executes_file(runner.out, real, by, Marks::default().with(Mark::SessionFile));
     }
     project_program(runner, real, words, state, input, by, How::Read);
-}
-
-/// What `$1` and its kin are for a script that gets these words; not known if any of them is not.
-pub(crate) fn positional(words: &[Field]) -> Option<std::rc::Rc<Vec<String>>> {
-    let known: Option<Vec<String>> = words.iter().map(|word| word.exact().map(str::to_owned)).collect();
-    known.map(std::rc::Rc::new)
 }

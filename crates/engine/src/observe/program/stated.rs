@@ -6,6 +6,7 @@ use super::conditions::happens;
 use super::containers::containers;
 use super::destination::place_effect;
 use super::extra_checks::{asks_loopback_only, environment_dump, host_marks};
+use super::file_roles::network_flows;
 use super::forwarded_args::handed_on;
 use super::naming::target;
 use super::recipe::recipe;
@@ -14,7 +15,7 @@ use super::{Invocation, named_tasks};
 use crate::effect::Effect;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::field::Field;
-use crate::observe::sheet::observer::{By, Observer};
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 
@@ -68,13 +69,6 @@ pub(crate) fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocatio
             invocation.output.origin.secret = true;
         }
         runner.out.effect(effect);
-    }
-}
-
-/// Secret data reaches a program that talks to the network.
-pub(crate) fn network_flows(out: &mut Observer<'_>, secret: bool, by: &By) {
-    if secret {
-        out.flow(FlowKind::SecretToNetwork, by.part, by.part);
     }
 }
 

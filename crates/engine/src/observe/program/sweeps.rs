@@ -1,15 +1,15 @@
 //! Commands that go through whole trees or lists of files: which files they show, read from their flags.
 
-use crate::observe::paths::sweep::Sweep;
 use doorward_vocabulary::Mark;
 
 use super::Invocation;
 use super::args::Args;
-use super::grammar::find_listed::{note_cut_searches, read_carried_links, told_by_searches};
+use super::searches::listed::{note_cut_searches, read_carried_links, told_by_searches};
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
 use crate::observe::paths::expanded::expanded_names;
 use crate::observe::paths::required::Required;
+use crate::observe::paths::sweep::Sweep;
 use crate::observe::paths::touch::Touch;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::Shape;

@@ -5,9 +5,10 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 
 use super::Invocation;
 use super::builds::{cmake_sources, dotnet_words, foreign_sources, installs};
-use super::grammar::{deployment, reads_environment};
+use super::grammar::reads_environment;
 use super::inner::inner_command;
 use super::invoke::invoke;
+use super::named_tasks::{deployment, destroys_data};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Does;
 use crate::observe::code;
@@ -314,16 +315,6 @@ fn is_for_a_person(out: &Observer<'_>, words: &[Field]) -> bool {
     entry.is_some_and(|entry| entry.does.iter().any(|does| does.marks.has(Mark::PersonOnly)))
 }
 
-/// Code that this call fetched lies where the program works: no recipe there is the one that was trusted.
-pub(crate) fn fetched_here(directory: Option<&str>, state: &State<'_>) -> Option<String> {
-    let directory = directory?;
-    state
-        .written
-        .iter()
-        .find(|(place, file)| file.origin.download && file.content.is_none() && path::under(directory, place))
-        .map(|(place, _)| path::name(place).to_owned())
-}
-
 /// Everything a program was given, flags included, as far as their order does not matter.
 fn all_words(invocation: &Invocation) -> Vec<Field> {
     let subs = invocation.args.chain.iter().skip(1).filter_map(|entry| entry.key.rsplit(' ').next().map(str::to_owned));
@@ -348,55 +339,4 @@ fn is_ruby_file(word: &Field) -> bool {
     word.exact().is_some_and(|text| {
         (text.ends_with(".rb") && !text.contains([' ', '(', ';'])) || (text.starts_with('-') && text != "-")
     })
-}
-
-/// The name of a task says that it destroys the data of an application.
-pub(crate) fn destroys_data(task: &str, camel: bool) -> bool {
-    if task.starts_with('-') || task.contains(['/', '.', '=', ' ']) {
-        return false;
-    }
-    let mut spaced = String::new();
-    for letter in task.chars() {
-        if !letter.is_ascii_alphanumeric() || (camel && letter.is_ascii_uppercase()) {
-            spaced.push(' ');
-        }
-        if letter.is_ascii_alphanumeric() {
-            spaced.push(letter.to_ascii_lowercase());
-        }
-    }
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
-    let lower = task.to_ascii_lowercase();
-    has(&["drop", "wipe", "flush", "purge", "truncate", "nuke", "dropdb", "resetdb", "flushdb", "flushall"])
-        || lower.contains("dropall")
-        || (has(&["fresh", "reset", "refresh", "clean", "replant", "empty"])
-            && has(&["db", "database", "databases", "migrate", "migration", "migrations", "schema", "flyway"]))
-        || (has(&["db", "migrate", "migration", "schema", "structure", "ecto", "doctrine"])
-            && has(&["load", "setup", "rollback", "down", "redo", "revert", "undo", "downgrade"]))
-        || (lower.contains("flyway") && lower.contains("clean"))
-}
-
-/// The name of a script or target says that it destroys a database.
-pub(crate) fn destroys_database(name: &str) -> bool {
-    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
-    destroys_data(name, false)
-        && words.any(|word| matches!(word.to_ascii_lowercase().as_str(), "db" | "database" | "schema" | "migrate"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::destroys_data;
-
-    #[test]
-    fn names_of_tasks() {
-        for task in ["db:drop", "migrate:fresh", "doctrine:database:drop", "reset_db", "flush", "db:drop[x]"] {
-            assert!(destroys_data(task, false), "{task}");
-        }
-        for task in ["flyway:clean", "liquibase:dropAll", "flywayClean", ":app:flywayClean"] {
-            assert!(destroys_data(task, true), "{task}");
-        }
-        for task in ["test", "clean", "db:migrate", "cache:clear", "tests/drop.py", "dropdown", "build", "reset"] {
-            assert!(!destroys_data(task, true), "{task}");
-        }
-    }
 }

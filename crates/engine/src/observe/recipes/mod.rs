@@ -31,8 +31,7 @@ use crate::observe::code::{self, code, code_beside};
 use crate::observe::program::Invocation;
 use crate::observe::program::written::says_itself;
 use crate::observe::sheet::observer::Observer;
-use crate::observe::shell::runner::Manner;
-use crate::observe::shell::runner::Runner;
+use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::{State, WrittenFile};
 use crate::path;
 use crate::world::{Shell, World};
@@ -182,11 +181,10 @@ fn one_file(
             Followed::ByTask
         };
     }
-    let own = invocation
-        .args
-        .chain
-        .iter()
-        .any(|entry| entry.delegates.iter().any(|pattern| crate::observe::program::recipe::decides(pattern, file)));
+    let own =
+        invocation.args.chain.iter().any(|entry| {
+            entry.delegates.iter().any(|pattern| crate::observe::program::file_trust::decides(pattern, file))
+        });
     if !own && runner::is_task_file(name) {
         return Followed::Yes;
     }

@@ -4,12 +4,12 @@
 use doorward_vocabulary::{Mark, Operation, Scope};
 
 use super::{follow_task, runner};
-use crate::effect::RECIPE;
-use crate::effect::{Effect, Target};
+use crate::effect::{Effect, RECIPE, Target};
 use crate::facts::Flow;
 use crate::knowledge::rule::Rule;
 use crate::observe::program::Invocation;
-use crate::observe::program::recipe::{How, file_text};
+use crate::observe::program::file_trust::How;
+use crate::observe::program::recipe::file_text;
 use crate::observe::recipes;
 use crate::observe::sheet::observer::{By, Findings};
 use crate::observe::shell::runner::Runner;

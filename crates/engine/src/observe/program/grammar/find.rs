@@ -4,14 +4,14 @@ use doorward_vocabulary::{Degree, Mark};
 
 use super::super::Invocation;
 use super::find_certain::{certainly_found, delete_certain, deletes_certain, found_now};
-use super::find_listed::note_search;
-use super::find_words::{BARE, COMPARED, Group, RUNNERS, VALUED, WRITERS};
 use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::paths::globs::{bar_ordinary, is_sensitive, may_pick_sensitive};
 use crate::observe::paths::touch::Touch;
 use crate::observe::paths::words::{is_ours, stays_inside};
+use crate::observe::program::file_roles::{reads, writes};
 use crate::observe::program::inner::inner_command;
-use crate::observe::program::roles::{reads, writes};
+use crate::observe::program::searches::listed::note_search;
+use crate::observe::program::searches::words::{BARE, COMPARED, Group, RUNNERS, VALUED, WRITERS};
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
@@ -59,7 +59,7 @@ pub(super) fn find(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, sta
         caused.add(Mark::Recursive);
         runner.out.write(caused);
     }
-    note_search(runner.out, &expression, invocation);
+    note_search(runner.out, &expression.starts, &expression.tests, invocation.cwd.as_deref());
     for field in &expression.reads {
         reads(runner.out, Touch::List, field, invocation, state);
     }

@@ -4,13 +4,13 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope, S
 
 use super::super::{Invocation, naming::normalised};
 use super::find::Expression;
-use super::find_hits::{self, Hits};
 use crate::effect::{Amount, Effect, Target};
 use crate::limits::is_bulk;
 use crate::observe::field::Field;
 use crate::observe::paths::absent::is_own_ground;
 use crate::observe::paths::touch::Touch;
 use crate::observe::program::inner::inner_command;
+use crate::observe::program::searches::hits::{self, Hits};
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
@@ -68,7 +68,7 @@ pub(super) fn found_now(world: &dyn World, expression: &Expression, invocation: 
     if expression.follows || !expression.trouble.is_empty() || !roots.iter().all(is_own) {
         return None;
     }
-    let hits = find_hits::hits(&expression.tests, &expression.starts, cwd, world)?;
+    let hits = hits::hits(&expression.tests, &expression.starts, cwd, world)?;
     // Git can do without its empty directories, and a person sees which they are.
     let may_go = |kind: Kind| kind == Kind::Directory && expression.only_deletes();
     let is_kept = |(hit, kind): &(String, Kind)| roots.contains(hit) || (is_of_git(hit) && !may_go(*kind));

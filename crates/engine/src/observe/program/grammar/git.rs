@@ -16,7 +16,7 @@ use super::git_rewrites::git_rewrites;
 use super::git_writes::git_writes;
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
-use crate::observe::program::roles::writes;
+use crate::observe::program::file_roles::writes;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::code::runs_data;
 use crate::observe::shell::runner::Runner;

@@ -3,7 +3,8 @@
 use doorward_vocabulary::{Degree, Mark};
 
 use super::super::Invocation;
-use crate::observe::program::recipe::{How, run_file};
+use crate::observe::program::file_trust::How;
+use crate::observe::program::recipe::run_file;
 use crate::observe::recipes::arrived::has_arrivals;
 use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::runner::Runner;

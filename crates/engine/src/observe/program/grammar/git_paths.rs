@@ -9,7 +9,7 @@ use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
-use crate::observe::program::roles::reads;
+use crate::observe::program::file_roles::reads;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;

@@ -12,10 +12,6 @@ mod dd;
 pub(crate) mod echo;
 mod find;
 mod find_certain;
-mod find_hits;
-pub(crate) mod find_listed;
-mod find_stats;
-mod find_words;
 mod fzf;
 mod gh_api;
 mod git;
@@ -56,12 +52,11 @@ mod tmux;
 mod wrapper;
 
 pub(crate) use jq::reads_environment;
-pub(crate) use package_script::deployment;
 pub(crate) use sql_text::reads_only as sql_reads_only;
 
 use super::Invocation;
 use crate::knowledge::schema::Grammar;
-use crate::observe::program::findings::carry_out;
+use crate::observe::program::carry_out::carry_out;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use awk::awk;

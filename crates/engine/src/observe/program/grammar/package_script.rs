@@ -7,8 +7,8 @@ use crate::knowledge::schema::{Does, Entry, Grammar, Role};
 use crate::observe::field::Field;
 use crate::observe::program::inner::inner_command;
 use crate::observe::program::invoke::invoke;
+use crate::observe::program::named_tasks::{deployment, destroys_database};
 use crate::observe::program::roles::flag_values;
-use crate::observe::program::tasks::destroys_database;
 use crate::observe::recipes::is_written_down;
 use crate::observe::sheet::observer::By;
 use crate::observe::shell::runner::Runner;
@@ -135,16 +135,6 @@ fn works_on_packages(entry: &Entry) -> bool {
     let runs_scripts = entry.grammar == Some(Grammar::Interpreter);
     (runs_scripts || entry.does.iter().any(|does| does.marks.has_any(&of_projects)))
         && entry.delegates.iter().any(|file| file == "package.json")
-}
-
-/// What the name of a target or script says about the world outside.
-pub(crate) fn deployment(name: &str) -> Option<Mark> {
-    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
-    words.find_map(|word| match word.to_ascii_lowercase().as_str() {
-        "deploy" | "rollout" | "provision" | "destroy" => Some(Mark::Deploy),
-        "publish" | "release" | "push" | "upload" => Some(Mark::Publish),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

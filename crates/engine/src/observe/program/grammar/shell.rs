@@ -2,10 +2,11 @@
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::field::Field;
+use crate::observe::field::{Field, positional};
+use crate::observe::program::file_roles::reads;
 use crate::observe::program::inner::inner_command;
-use crate::observe::program::roles::{flag_values, reads};
-use crate::observe::program::scripts::{positional, script_file};
+use crate::observe::program::roles::flag_values;
+use crate::observe::program::scripts::script_file;
 use crate::observe::shell::builtin::is_odd_option;
 use crate::observe::shell::code::{runs_data, shell_of};
 use crate::observe::shell::runner::Runner;

@@ -1,7 +1,7 @@
 //! Words of `find`: tests, options, operators and actions, by what follows them.
 
 /// Tests, options and operators without a value.
-pub(super) const BARE: &[&str] = &[
+pub(crate) const BARE: &[&str] = &[
     "-print",
     "-print0",
     "-ls",
@@ -43,7 +43,7 @@ pub(super) const BARE: &[&str] = &[
 ];
 
 /// Tests and options with a value that has no effect.
-pub(super) const VALUED: &[&str] = &[
+pub(crate) const VALUED: &[&str] = &[
     "-name",
     "-iname",
     "-path",
@@ -87,21 +87,21 @@ pub(super) const VALUED: &[&str] = &[
 ];
 
 /// Tests against another file.
-pub(super) const COMPARED: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile", "-mnewer"];
+pub(crate) const COMPARED: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile", "-mnewer"];
 
-pub(super) const WRITERS: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
+pub(crate) const WRITERS: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
 
-pub(super) const RUNNERS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+pub(crate) const RUNNERS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
 /// Brackets, as far as one with a `!` before it turns everything in it round.
 #[derive(Debug, Default)]
-pub(super) struct Group {
+pub(crate) struct Group {
     depth: usize,
     negated_at: Option<usize>,
 }
 
 impl Group {
-    pub(super) fn step(&mut self, text: &str, negated: bool) {
+    pub(crate) fn step(&mut self, text: &str, negated: bool) {
         match text {
             "(" => {
                 self.depth += 1;
@@ -115,7 +115,7 @@ impl Group {
         }
     }
 
-    pub(super) fn is_negated(&self) -> bool {
+    pub(crate) fn is_negated(&self) -> bool {
         self.negated_at.is_some()
     }
 }
