@@ -4,15 +4,21 @@ use doorward_vocabulary::{Degree, Marks, Operation};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
-use crate::knowledge::schema::{Does, Role};
+use crate::knowledge::schema::{Does, Entry, Role};
 use crate::observe::connect::Exchange;
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::sheet::caused::Caused;
-use crate::world::World;
+use crate::observe::sheet::observer::Observer;
+use crate::observe::shell::state::State;
+use crate::observe::stream::Stream;
+use crate::world::{Shell, World};
 
 /// What some findings cause goes through this before it is written down.
 type Seal = Box<dyn FnOnce(&mut Caused, &dyn World)>;
+
+/// Reads on when everything before it was done, and what came of that decides what follows.
+type Reader = Box<dyn FnOnce(&Observer<'_>, &mut Invocation, &State<'_>) -> Findings>;
 
 /// Findings in the order in which they happen. A function that returns them has touched neither the sheet nor the shell.
 #[must_use = "findings that are not carried out are lost"]
@@ -27,18 +33,57 @@ pub(super) enum Finding {
     SecretSent,
     Connect(Field, Exchange),
     Touch(Touch, Field),
+    TouchNothing { directory: String, pattern: String },
     Read(Touch, Field),
     Write(Touch, Field),
+    Search { starts: Vec<Field>, tests: Vec<Field> },
     Role(Field, Role),
     FlagValues,
     Operands,
-    Helper(Field),
-    Code(Field),
-    InputRun,
+    Named(Vec<Field>),
+    Run(Run),
+    InputTaken,
+    DownloadRun,
     Fetched,
     SecretPrinted,
+    Printed(Stream),
     In(Option<String>, Findings),
     Sealed(Findings, Seal),
+    Then(Reader),
+}
+
+/// What is run.
+pub(super) enum Run {
+    Helper(Field),
+    Command(Vec<Field>),
+    Program(Started),
+    Code(Field),
+    ShellText(ShellText),
+    Stream(Stream, Option<Vec<Field>>),
+    OwnCode(Stream),
+    Script { file: Field, role: Role, operands: Option<Vec<Field>> },
+    Module { name: String, root: Option<String> },
+    Subscript(String),
+    Input,
+}
+
+/// A known program that is started under this name.
+pub(super) struct Started {
+    pub entry: Entry,
+    pub name: String,
+    pub words: Vec<Field>,
+    /// What it prints is what comes out.
+    pub prints: bool,
+}
+
+/// A text that a shell is handed, with the words behind it.
+pub(super) struct ShellText {
+    pub shell: Shell,
+    pub text: Field,
+    /// `$0`, if it is given.
+    pub zero: Option<Field>,
+    /// `$1` and on.
+    pub words: Vec<Field>,
 }
 
 impl Findings {
@@ -114,12 +159,101 @@ impl Findings {
 
     /// A program is started with arguments and input that cannot be seen.
     pub(crate) fn start(&mut self, program: Field) {
-        self.0.push(Finding::Helper(program));
+        self.0.push(Finding::Run(Run::Helper(program)));
     }
 
     /// A text is run by a shell.
     pub(crate) fn run_text(&mut self, text: Field) {
-        self.0.push(Finding::Code(text));
+        self.0.push(Finding::Run(Run::Code(text)));
+    }
+
+    /// The words are a command of their own.
+    pub(crate) fn run(&mut self, words: Vec<Field>) {
+        self.0.push(Finding::Run(Run::Command(words)));
+    }
+
+    /// The words are written down as a command, though nothing of it runs.
+    pub(crate) fn name(&mut self, words: &[Field]) {
+        self.0.push(Finding::Named(words.to_vec()));
+    }
+
+    /// A known program is started with these words; what it prints is lost.
+    pub(crate) fn start_known(&mut self, entry: Entry, name: impl Into<String>, words: Vec<Field>) {
+        self.0.push(Finding::Run(Run::Program(Started { entry, name: name.into(), words, prints: false })));
+    }
+
+    /// A known program takes the place of this one: what it prints comes out.
+    pub(crate) fn become_known(&mut self, entry: Entry, name: impl Into<String>, words: Vec<Field>) {
+        self.0.push(Finding::Run(Run::Program(Started { entry, name: name.into(), words, prints: true })));
+    }
+
+    /// A shell is handed a text, and the words behind it.
+    pub(crate) fn run_by_shell(&mut self, shell: Shell, text: Field, words: &[Field]) {
+        let (zero, words) = (words.first().cloned(), words.get(1..).unwrap_or_default().to_vec());
+        self.0.push(Finding::Run(Run::ShellText(ShellText { shell, text, zero, words })));
+    }
+
+    /// Data arrives where a shell expects code; `words` are `$1` and on, if they are others than before.
+    pub(crate) fn run_stream(&mut self, stream: Stream, words: Option<Vec<Field>>) {
+        self.0.push(Finding::Run(Run::Stream(stream, words)));
+    }
+
+    /// Data arrives where the program expects code in its own language.
+    pub(crate) fn run_own_code(&mut self, stream: Stream) {
+        self.0.push(Finding::Run(Run::OwnCode(stream)));
+    }
+
+    /// A file with code in it is run or loaded.
+    pub(crate) fn run_script(&mut self, file: Field, role: Role) {
+        self.0.push(Finding::Run(Run::Script { file, role, operands: None }));
+    }
+
+    /// The same with other operands than those of the program.
+    pub(crate) fn run_script_with(&mut self, file: Field, role: Role, operands: Vec<Field>) {
+        self.0.push(Finding::Run(Run::Script { file, role, operands: Some(operands) }));
+    }
+
+    /// A Python module of the project is run, below a directory other than the current one if that is said.
+    pub(crate) fn run_module(&mut self, name: impl Into<String>, root: Option<String>) {
+        self.0.push(Finding::Run(Run::Module { name: name.into(), root }));
+    }
+
+    /// A text is read as the name of a variable, and a subscript in it is evaluated.
+    pub(crate) fn evaluate(&mut self, text: impl Into<String>) {
+        self.0.push(Finding::Run(Run::Subscript(text.into())));
+    }
+
+    /// Something from another machine is run.
+    pub(crate) fn run_download(&mut self) {
+        self.0.push(Finding::DownloadRun);
+    }
+
+    /// What comes in is used up, so that nothing of it reaches what is started from here on.
+    pub(crate) fn take_input(&mut self) {
+        self.0.push(Finding::InputTaken);
+    }
+
+    /// This comes out, whatever was printed before.
+    pub(crate) fn print(&mut self, output: Stream) {
+        self.0.push(Finding::Printed(output));
+    }
+
+    /// A search whose hits other commands may read.
+    pub(crate) fn search(&mut self, starts: &[Field], tests: &[Field]) {
+        self.0.push(Finding::Search { starts: starts.to_vec(), tests: tests.to_vec() });
+    }
+
+    /// A deletion finds nothing to delete.
+    pub(crate) fn touch_nothing(&mut self, directory: impl Into<String>, pattern: impl Into<String>) {
+        self.0.push(Finding::TouchNothing { directory: directory.into(), pattern: pattern.into() });
+    }
+
+    /// What follows is read only when everything before it was done.
+    pub(crate) fn then(
+        &mut self,
+        reader: impl FnOnce(&Observer<'_>, &mut Invocation, &State<'_>) -> Findings + 'static,
+    ) {
+        self.0.push(Finding::Then(Box::new(reader)));
     }
 
     /// What comes out came from another machine.
@@ -129,7 +263,7 @@ impl Findings {
 
     /// What comes in is run.
     pub(crate) fn run_input(&mut self) {
-        self.0.push(Finding::InputRun);
+        self.0.push(Finding::Run(Run::Input));
     }
 
     /// What comes out may hold secrets.

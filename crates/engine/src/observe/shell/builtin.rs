@@ -295,20 +295,19 @@ fn takes_keywords(out: &mut Observer<'_>, state: &mut State<'_>) {
 fn shell_options(out: &mut Observer<'_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
     let is_flag = |word: &Field| matches!(word.exact(), Some("-s" | "-u" | "-q" | "-p" | "-o"));
     let mut options = words.iter().filter(|word| !is_flag(word));
-    if options.any(|word| is_odd_option(out, word)) {
+    if let Some(because) = options.find_map(odd_option) {
+        out.lower(Degree::Opaque, because);
         state.odd_shell = true;
     }
     Some(Stream::empty())
 }
 
 /// Options by which a shell expands or runs other words than it is read to; with `shopt`, or `-o` and `-O` of a shell.
-pub(crate) fn is_odd_option(out: &mut Observer<'_>, option: &Field) -> bool {
+///
+/// Yields why it cannot be followed.
+pub(crate) fn odd_option(option: &Field) -> Option<String> {
     let is_odd = !option.exact().is_some_and(|text| HARMLESS_OPTIONS.contains(&text));
-    if is_odd {
-        let option = option.shown();
-        out.lower(Degree::Opaque, format!("the shell option `{option}` changes how words are read"));
-    }
-    is_odd
+    is_odd.then(|| format!("the shell option `{}` changes how words are read", option.shown()))
 }
 impl Runner<'_, '_> {
     fn eval<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {

@@ -12,6 +12,9 @@ use crate::observe::stream::{Shape, Stream};
 /// Subscripts in text that subscripts run are followed this deep.
 const NESTED: u32 = 30;
 
+/// Why nobody can say what such data does.
+pub(crate) const READ_AS_NUMBER: &str = "unknown data that is read as arithmetic, which may run text";
+
 /// Values that name other values are followed this far.
 const STEPS: u32 = 4;
 
@@ -24,7 +27,7 @@ impl Runner<'_, '_> {
 
 /// Data that nobody has seen runs commands where a number is expected: `a[$(…)]`.
 pub(crate) fn reads_as_number(out: &mut Observer<'_>) {
-    out.lower(Degree::Opaque, "unknown data that is read as arithmetic, which may run text");
+    out.lower(Degree::Opaque, READ_AS_NUMBER);
 }
 
 /// Text that the shell reads as arithmetic: in `$((…))`, a subscript, an offset, the value of a number.

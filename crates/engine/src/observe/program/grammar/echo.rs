@@ -1,13 +1,14 @@
 //! Programs that print or compare their operands: `echo`, `test`.
 
 use doorward_shell::Dialect;
+use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
 use crate::observe::paths::words::is_plain_inside;
-use crate::observe::shell::evaluate::reads_as_number;
-use crate::observe::shell::runner::Runner;
+use crate::observe::program::findings::Findings;
+use crate::observe::shell::evaluate::READ_AS_NUMBER;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::world::World;
@@ -49,15 +50,17 @@ pub(crate) fn listed(world: &dyn World, words: &[Field], cwd: Option<&str>) -> S
 }
 
 /// Operands are compared, never run; a subscript in them is evaluated all the same.
-pub(crate) fn test(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    for field in &invocation.args.operands.clone() {
-        runner.evaluated_subscript(&field.text, state);
+pub(super) fn test(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    for field in &invocation.args.operands {
+        found.evaluate(field.text.clone());
     }
     let is_free = |field: &Field| field.dynamic && !field.shape.is_one_word();
     let asks = |pair: &[Field]| matches!(pair, [flag, name] if flag.text == "-v" && is_free(name));
     if invocation.args.operands.windows(2).any(asks) {
-        reads_as_number(runner.out);
+        found.doubt(Degree::Opaque, READ_AS_NUMBER);
     }
     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
     invocation.passes_input = false;
+    found
 }
