@@ -1,15 +1,18 @@
 //! Does what a grammar found, in order: the one place where findings touch the sheet and the shell.
 
-use doorward_vocabulary::FlowKind;
+use std::rc::Rc;
+
+use doorward_vocabulary::{FlowKind, Mark, Marks};
 
 use super::Invocation;
 use super::file_roles::{reads, writes};
 use super::file_trust::How;
 use super::findings::{Finding, Findings, Run, ShellText, Started};
+use super::grammar::git_contents::git_contents;
 use super::inner::{inner_command, shell_code};
 use super::invoke::invoke;
 use super::naming::normalised;
-use super::recipe::project_program;
+use super::recipe::{project_program, run_file};
 use super::roles::{flag_values, helper_program, operands, role};
 use super::scripts::script_file;
 use super::searches::listed::note_search;
@@ -17,6 +20,7 @@ use crate::observe::code::imports::python_files;
 use crate::observe::code::{code, of_program};
 use crate::observe::field::positional;
 use crate::observe::sheet::observer::By;
+use crate::observe::shell::aftermath::store;
 use crate::observe::shell::code::runs_data;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
@@ -47,6 +51,16 @@ fn carry_out_one(runner: &mut Runner<'_, '_>, finding: Finding, invocation: &mut
         Finding::Touch(touch, field) => {
             runner.out.touch(touch, &field, invocation.cwd.as_deref(), &invocation.by);
         }
+        Finding::ConnectTo(address, exchange) => runner.out.connect(&address, exchange, &invocation.by),
+        Finding::TouchPath(touch, path) => {
+            runner.out.touch_path(touch, &path, &invocation.by, Marks::default());
+        }
+        Finding::Store(path, content, origin) => store(runner.out, path, content, origin, state),
+        Finding::Arrival(path) => runner.out.arrivals.push(path),
+        Finding::Link(path) => runner.out.links.push(path),
+        Finding::GitSteps(steps) => state.git = Rc::new(steps),
+        Finding::GitContents(sub, git) => git_contents(runner.out, &sub, git.as_deref(), invocation),
+        Finding::CallMark(mark) => runner.out.call_mark(mark),
         Finding::TouchNothing { directory, pattern } => {
             runner.out.touch_nothing(&directory, &pattern, &invocation.by);
         }
@@ -102,6 +116,14 @@ fn run(runner: &mut Runner<'_, '_>, what: Run, invocation: &mut Invocation, stat
         }
         Run::Module { name, root } => own_module(runner, &name, root.as_deref(), invocation, state),
         Run::Subscript(text) => runner.evaluated_subscript(&text, state),
+        Run::Hook { file, root } => {
+            let by = By { name: path::name(&file).to_owned(), ..By::default() };
+            let cwd = Some(root.as_str().into());
+            let mut inner: State<'_> = State { cwd, positional: None, ..state.clone() };
+            let input = Stream::unknown(Default::default());
+            run_file(runner, &file, &mut inner, &input, &by, Mark::SessionFile, How::Itself);
+        }
+        Run::Unknown(origin) => runs_data(runner.out, origin, &invocation.by),
         Run::Input => {
             runs_data(runner.out, invocation.input.origin.and(invocation.output.origin), &invocation.by);
         }

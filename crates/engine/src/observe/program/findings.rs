@@ -1,6 +1,8 @@
 //! What a grammar reads out of the words of an invocation, in order: the grammar says it, `carry_out` does it.
 
-use doorward_vocabulary::{Degree, Marks, Operation};
+use std::rc::Rc;
+
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
@@ -10,9 +12,10 @@ use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::sheet::caused::Caused;
 use crate::observe::sheet::observer::Observer;
+use crate::observe::shell::git_steps::GitSteps;
 use crate::observe::shell::state::State;
-use crate::observe::stream::Stream;
-use crate::world::{Shell, World};
+use crate::observe::stream::{Origin, Stream};
+use crate::world::{Git, Shell, World};
 
 /// What some findings cause goes through this before it is written down.
 type Seal = Box<dyn FnOnce(&mut Caused, &dyn World)>;
@@ -32,10 +35,18 @@ pub(super) enum Finding {
     Unknown(Operation, Marks),
     SecretSent,
     Connect(Field, Exchange),
+    ConnectTo(Field, Exchange),
     Touch(Touch, Field),
+    TouchPath(Touch, String),
     TouchNothing { directory: String, pattern: String },
     Read(Touch, Field),
     Write(Touch, Field),
+    Store(String, Option<String>, Origin),
+    Arrival(String),
+    Link(String),
+    GitSteps(GitSteps),
+    GitContents(String, Option<Rc<Git>>),
+    CallMark(Mark),
     Search { starts: Vec<Field>, tests: Vec<Field> },
     Role(Field, Role),
     FlagValues,
@@ -64,6 +75,8 @@ pub(super) enum Run {
     Script { file: Field, role: Role, operands: Option<Vec<Field>> },
     Module { name: String, root: Option<String> },
     Subscript(String),
+    Hook { file: String, root: String },
+    Unknown(Origin),
     Input,
 }
 
@@ -125,6 +138,51 @@ impl Findings {
     /// Something is exchanged with a host.
     pub(crate) fn connect(&mut self, host: Field, exchange: Exchange) {
         self.0.push(Finding::Connect(host, exchange));
+    }
+
+    /// The same with the address that a word names.
+    pub(crate) fn connect_to(&mut self, address: Field, exchange: Exchange) {
+        self.0.push(Finding::ConnectTo(address, exchange));
+    }
+
+    /// Something happens to an absolute path.
+    pub(crate) fn touch_path(&mut self, touch: Touch, path: impl Into<String>) {
+        self.0.push(Finding::TouchPath(touch, path.into()));
+    }
+
+    /// From here on the call has put this into a file; `None` if nobody knows what.
+    pub(crate) fn store(&mut self, path: impl Into<String>, content: Option<String>, origin: Origin) {
+        self.0.push(Finding::Store(path.into(), content, origin));
+    }
+
+    /// Something arrives in the project that nobody has read.
+    pub(crate) fn arrive(&mut self, path: impl Into<String>) {
+        self.0.push(Finding::Arrival(path.into()));
+    }
+
+    /// The call makes a link here.
+    pub(crate) fn link(&mut self, path: impl Into<String>) {
+        self.0.push(Finding::Link(path.into()));
+    }
+
+    /// What git's names stand for from here on.
+    pub(crate) fn step(&mut self, steps: GitSteps) {
+        self.0.push(Finding::GitSteps(steps));
+    }
+
+    /// A subcommand of git prints files that no word names. Looking them up spends the budget of the call.
+    pub(crate) fn print_contents(&mut self, sub: &str, git: Option<Rc<Git>>) {
+        self.0.push(Finding::GitContents(sub.to_owned(), git));
+    }
+
+    /// A hook of git runs in the work tree.
+    pub(crate) fn run_hook(&mut self, file: impl Into<String>, root: &str) {
+        self.0.push(Finding::Run(Run::Hook { file: file.into(), root: root.to_owned() }));
+    }
+
+    /// The call as a whole is marked.
+    pub(crate) fn mark_call(&mut self, mark: Mark) {
+        self.0.push(Finding::CallMark(mark));
     }
 
     /// Something happens to a file, and nothing of it comes out again.
@@ -259,6 +317,11 @@ impl Findings {
     /// What comes out came from another machine.
     pub(crate) fn fetch(&mut self) {
         self.0.push(Finding::Fetched);
+    }
+
+    /// Data that is not known is run as code.
+    pub(crate) fn run_unknown(&mut self, origin: Origin) {
+        self.0.push(Finding::Run(Run::Unknown(origin)));
     }
 
     /// What comes in is run.

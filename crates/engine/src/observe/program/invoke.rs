@@ -95,7 +95,6 @@ fn act(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut Sta
     runner.depth -= 1;
     let found = beyond_the_tables(runner.out.world, invocation);
     carry_out(runner, found, invocation, state);
-    gh_fetches(runner.out, invocation, state);
     note_patches(runner.out, invocation, state);
 }
 
@@ -104,7 +103,8 @@ fn act_by_tables(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state
     assign_roles(runner.out, invocation);
     directory_flags(runner.out, invocation);
     let outer = std::mem::replace(&mut runner.out.follows, follows(invocation));
-    grammar(runner, invocation, state);
+    let found = grammar(runner.out, invocation, state);
+    carry_out(runner, found, invocation, state);
     let mut found = unknown_words(invocation);
     found.extend(reaching_values(runner.out.world, invocation));
     carry_out(runner, found, invocation, state);
@@ -125,6 +125,7 @@ fn beyond_the_tables(world: &dyn World, invocation: &Invocation) -> Findings {
     found.extend(picked_secrets(world, invocation));
     found.extend(telling_arguments(world, invocation));
     found.extend(displaced_sinks(world, invocation));
+    found.extend(gh_fetches(world, invocation));
     found
 }
 

@@ -14,7 +14,7 @@ use crate::observe::stream::{Shape, Stream};
 use crate::world::World;
 
 /// The output is the operands, so what is piped into a shell can be read.
-pub(crate) fn echo(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) {
+pub(super) fn echo(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> Findings {
     invocation.roles.iter_mut().for_each(|role| *role = Role::Data);
     let texts: Option<Vec<&str>> = invocation.args.operands.iter().map(Field::known).collect();
     let plain = invocation.args.given.iter().all(|given| given.name == "-n") && invocation.args.unknown.is_empty();
@@ -37,6 +37,7 @@ pub(crate) fn echo(world: &dyn World, invocation: &mut Invocation, state: &State
         Some(_) | None => Stream::default(),
     };
     invocation.passes_input = false;
+    Findings::default()
 }
 
 /// Patterns inside the project yield its paths.

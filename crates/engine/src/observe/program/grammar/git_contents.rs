@@ -57,7 +57,7 @@ const SUMMARY: &[&str] = &[
 ];
 
 /// Reads by their own names those tracked files of rules that the command prints.
-pub(super) fn git_contents(out: &mut Observer<'_>, sub: &str, git: Option<&Git>, invocation: &Invocation) {
+pub(crate) fn git_contents(out: &mut Observer<'_>, sub: &str, git: Option<&Git>, invocation: &Invocation) {
     if sub == "grep" {
         git_searches(out, invocation);
     }
