@@ -5,6 +5,7 @@ use std::rc::Rc;
 use doorward_vocabulary::{FlowKind, Mark, Marks};
 
 use super::Invocation;
+use super::console::{console, console_input};
 use super::file_roles::{reads, writes};
 use super::file_trust::How;
 use super::findings::{Finding, Findings, Run, ShellText, Started};
@@ -115,6 +116,10 @@ fn run(runner: &mut Runner<'_, '_>, what: Run, invocation: &mut Invocation, stat
             }
         }
         Run::Module { name, root } => own_module(runner, &name, root.as_deref(), invocation, state),
+        Run::Console(program, words) => {
+            console(runner, &program, &words, state, &invocation.by);
+            console_input(runner.out, &program, &words, &invocation.input, &invocation.by);
+        }
         Run::Subscript(text) => runner.evaluated_subscript(&text, state),
         Run::Hook { file, root } => {
             let by = By { name: path::name(&file).to_owned(), ..By::default() };

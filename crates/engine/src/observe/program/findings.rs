@@ -74,6 +74,7 @@ pub(super) enum Run {
     OwnCode(Stream),
     Script { file: Field, role: Role, operands: Option<Vec<Field>> },
     Module { name: String, root: Option<String> },
+    Console(String, Vec<Field>),
     Subscript(String),
     Hook { file: String, root: String },
     Unknown(Origin),
@@ -274,6 +275,11 @@ impl Findings {
     /// A Python module of the project is run, below a directory other than the current one if that is said.
     pub(crate) fn run_module(&mut self, name: impl Into<String>, root: Option<String>) {
         self.0.push(Finding::Run(Run::Module { name: name.into(), root }));
+    }
+
+    /// The command line of a framework gets these words.
+    pub(crate) fn run_console(&mut self, program: String, words: Vec<Field>) {
+        self.0.push(Finding::Run(Run::Console(program, words)));
     }
 
     /// A text is read as the name of a variable, and a subscript in it is evaluated.

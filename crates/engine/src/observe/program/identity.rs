@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibility};
 
 use super::WRAPPERS;
+use super::console::console_input;
 use super::environments::{is_provided, program_of_environment};
 use super::invoke::invoke;
 use super::recipe::{project_program, run_file};
-use super::tasks::console_input;
 use crate::effect::{Effect, Part, Target};
 use crate::observe::field::{Field, positional};
 use crate::observe::paths::carried::{carried_file, note_carried_run};

@@ -6,6 +6,7 @@ mod builds;
 mod carry_out;
 pub(super) mod carrying;
 mod conditions;
+mod console;
 mod containers;
 pub(super) mod destination;
 pub(super) mod environments;

@@ -4,11 +4,11 @@ use doorward_code::Language;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
 
 use super::Invocation;
+use super::console::console;
 use super::file_trust::{How, decides, executes_file, is_changed};
 use super::forwarded_args::asks_to_destroy;
 use super::inner::inner_command;
 use super::invoke::invoke;
-use super::tasks::console;
 use super::written::{Written, read_as, says_itself};
 use crate::observe::code::code_beside;
 use crate::observe::field::Field;

@@ -4,8 +4,8 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
 use super::builds::builds_directory;
+use super::console::console_input;
 use super::recipe::{project_program, run_file};
-use super::tasks::console_input;
 use crate::knowledge::schema::Role;
 use crate::observe::code;
 use crate::observe::field::{Field, positional};

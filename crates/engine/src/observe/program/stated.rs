@@ -2,6 +2,7 @@
 
 use doorward_vocabulary::{Degree, FlowKind, Mark, Operation};
 
+use super::carry_out::carry_out;
 use super::conditions::happens;
 use super::containers::containers;
 use super::destination::place_effect;
@@ -23,8 +24,10 @@ use crate::observe::shell::state::State;
 pub(crate) fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     note_packages(invocation);
     named_tasks::note_named_tasks(invocation);
-    tasks(runner, invocation, state);
-    handed_on(runner, invocation, state);
+    let found = tasks(runner.out, invocation, state);
+    carry_out(runner, found, invocation, state);
+    let found = handed_on(runner.out.world, invocation);
+    carry_out(runner, found, invocation, state);
     if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
         recipe(runner, invocation, state);
     }
