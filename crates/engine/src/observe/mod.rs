@@ -179,7 +179,8 @@ fn python(code: &str, cwd: &str, out: &mut Observer<'_>) {
     note_hidden(out, code);
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
     let by = By { name: "python".into(), ..By::default() };
-    crate::observe::code::code(&mut Runner::new(out), code, Some(doorward_code::Language::Python), &mut state, &by);
+    let source = code::Source { text: code, language: Some(doorward_code::Language::Python), by: &by };
+    code::code(&mut Runner::new(out), &source, &mut state);
 }
 
 /// A shell command.

@@ -7,7 +7,7 @@ use super::{Code, stdlib};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
-use crate::observe::program::file_trust::{How, is_changed};
+use crate::observe::program::file_trust::{FileRun, How, is_changed};
 use crate::observe::program::recipe::project_program;
 use crate::observe::program::roles::role;
 use crate::observe::sheet::observer::Observer;
@@ -170,7 +170,8 @@ fn project_module(runner: &mut Runner<'_, '_>, file: &str, code: &mut Code<'_>, 
     let by = code.invocation.by.clone();
     let inside = runner.out.world.project().is_some_and(|project| path::under(file, project));
     if inside {
-        return project_program(runner, file, &[], state, &Stream::unknown(Origin::default()), &by, How::Read);
+        let input = Stream::unknown(Origin::default());
+        return project_program(runner, &FileRun { file, input: &input, by: &by, how: How::Read }, &[], state);
     }
     runner.out.lower(Degree::Opaque, format!("the module `{}` outside the project", path::name(file)));
     runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::OutsideProject));

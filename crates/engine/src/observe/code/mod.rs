@@ -78,48 +78,32 @@ struct Code<'c> {
     modules: Vec<String>,
 }
 
+/// A text in another language, and who is given it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a> {
+    pub text: &'a str,
+    /// `None` if it is one that nobody reads here.
+    pub language: Option<Language>,
+    pub by: &'a By,
+}
+
 /// The one place where code of another language is judged; yields what it prints.
-pub(super) fn code(
-    runner: &mut Runner<'_, '_>,
-    text: &str,
-    language: Option<Language>,
-    state: &mut State<'_>,
-    by: &By,
-) -> Stream {
+pub(super) fn code(runner: &mut Runner<'_, '_>, source: &Source<'_>, state: &mut State<'_>) -> Stream {
     let beside = state.cwd.as_deref().map(str::to_owned);
-    code_beside(runner, beside, text, language, state, by)
+    code_beside(runner, source, beside, state)
 }
 
 /// Code of a file: what it imports is looked for beside the file.
 pub(super) fn code_beside(
     runner: &mut Runner<'_, '_>,
+    source: &Source<'_>,
     beside: Option<String>,
-    text: &str,
-    language: Option<Language>,
     state: &mut State<'_>,
-    by: &By,
 ) -> Stream {
+    let Source { text, language, by } = *source;
     let Some(language) = language else { return opaque_code(runner.out, "", None, by) };
     if runner.depth > NESTING || !runner.out.spend(8 + u32::try_from(text.len() / 32).unwrap_or(u32::MAX)) {
         return opaque_code(runner.out, ": it goes too deep", Some(language), by);
-    }
-    runner.depth += 3;
-    let output = read_code(runner, beside, text, language, state, by);
-    runner.depth -= 3;
-    output
-}
-
-fn read_code(
-    runner: &mut Runner<'_, '_>,
-    beside: Option<String>,
-    text: &str,
-    language: Language,
-    state: &mut State<'_>,
-    by: &By,
-) -> Stream {
-    let reading = doorward_code::read(text, language);
-    if let Some(unclear) = reading.unclear.first().filter(|_| runner.manner != Manner::Source) {
-        return opaque_code(runner.out, &format!(": {unclear}"), Some(language), by);
     }
     let mut invocation = Invocation {
         args: Args::default(),
@@ -137,16 +121,28 @@ fn read_code(
         done: true,
     };
     let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new() };
-    imports(runner, &reading, &mut code, state);
+    runner.depth += 3;
+    let output = read_code(runner, text, &mut code, state);
+    runner.depth -= 3;
+    output
+}
+
+fn read_code(runner: &mut Runner<'_, '_>, text: &str, code: &mut Code<'_>, state: &mut State<'_>) -> Stream {
+    let language = code.language;
+    let reading = doorward_code::read(text, language);
+    if let Some(unclear) = reading.unclear.first().filter(|_| runner.manner != Manner::Source) {
+        return opaque_code(runner.out, &format!(": {unclear}"), Some(language), &code.invocation.by);
+    }
+    imports(runner, &reading, code, state);
     // What comes in is known before what goes out, whatever the order of the text.
     let acts = reading.uses.iter().map(|used| (used, act_of(language, used)));
     let (first, then): (Vec<_>, Vec<_>) = acts.partition(|(used, act)| comes_in(*act, used));
     for (used, act) in first.into_iter().chain(then) {
-        self::used(runner, act, used, &mut code, state);
+        self::used(runner, act, used, code, state);
     }
-    note_downloads(runner.out, &invocation, state);
-    let origin = invocation.output.origin;
-    network_flows(runner.out, origin.secret && origin.download, by);
+    note_downloads(runner.out, code.invocation, state);
+    let origin = code.invocation.output.origin;
+    network_flows(runner.out, origin.secret && origin.download, &code.invocation.by);
     Stream::unknown(origin)
 }
 
@@ -247,7 +243,9 @@ fn note_carried_by(out: &mut Observer<'_>, used: &Use, roles: &[(At, Role)], cod
     };
     let pairs: Vec<(Field, Field)> = fields(*from).into_iter().zip(fields(*to)).collect();
     for (from, to) in pairs {
-        note_carried_fields(out, &from, &to, code.invocation.cwd.as_deref(), *role == Role::Move);
+        if let Some(cwd) = code.invocation.cwd.as_deref() {
+            note_carried_fields(out, (&from, &to), cwd, *role == Role::Move);
+        }
     }
 }
 

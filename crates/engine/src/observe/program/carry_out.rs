@@ -7,10 +7,11 @@ use doorward_vocabulary::{FlowKind, Mark, Marks};
 use super::Invocation;
 use super::console::{console, console_input};
 use super::file_roles::{reads, writes};
-use super::file_trust::How;
+use super::file_trust::{FileRun, How};
 use super::findings::{Finding, Findings, Run, ShellText, Started};
 use super::grammar::git_contents::git_contents;
 use super::inner::{inner_command, shell_code};
+use super::invocation::Start;
 use super::invoke::invoke;
 use super::naming::normalised;
 use super::recipe::{project_program, run_file};
@@ -18,7 +19,7 @@ use super::roles::{flag_values, helper_program, operands, role};
 use super::scripts::script_file;
 use super::searches::listed::note_search;
 use crate::observe::code::imports::python_files;
-use crate::observe::code::{code, of_program};
+use crate::observe::code::{Source, code, of_program};
 use crate::observe::field::positional;
 use crate::observe::sheet::observer::By;
 use crate::observe::shell::aftermath::store;
@@ -60,7 +61,7 @@ fn carry_out_one(runner: &mut Runner<'_, '_>, finding: Finding, invocation: &mut
         Finding::Arrival(path) => runner.out.arrivals.push(path),
         Finding::Link(path) => runner.out.links.push(path),
         Finding::GitSteps(steps) => state.git = Rc::new(steps),
-        Finding::GitContents(sub, git) => git_contents(runner.out, &sub, git.as_deref(), invocation),
+        Finding::GitContents(sub) => git_contents(runner.out, &sub, invocation),
         Finding::CallMark(mark) => runner.out.call_mark(mark),
         Finding::TouchNothing { directory, pattern } => {
             runner.out.touch_nothing(&directory, &pattern, &invocation.by);
@@ -126,7 +127,8 @@ fn run(runner: &mut Runner<'_, '_>, what: Run, invocation: &mut Invocation, stat
             let cwd = Some(root.as_str().into());
             let mut inner: State<'_> = State { cwd, positional: None, ..state.clone() };
             let input = Stream::unknown(Default::default());
-            run_file(runner, &file, &mut inner, &input, &by, Mark::SessionFile, How::Itself);
+            let run = FileRun { file: &file, input: &input, by: &by, how: How::Itself };
+            run_file(runner, &run, Mark::SessionFile, &mut inner);
         }
         Run::Unknown(origin) => runs_data(runner.out, origin, &invocation.by),
         Run::Input => {
@@ -140,8 +142,8 @@ fn flow(runner: &mut Runner<'_, '_>, kind: FlowKind, invocation: &Invocation) {
 }
 
 fn start(runner: &mut Runner<'_, '_>, started: Started, invocation: &mut Invocation, state: &mut State<'_>) {
-    let by = By { name: started.name, part: invocation.by.part };
-    let output = invoke(runner, started.entry, &started.words, state, invocation.input.clone(), by);
+    let start = Start { words: &started.words, input: invocation.input.clone(), part: invocation.by.part };
+    let output = invoke(runner, started.program, start, state);
     if started.prints {
         invocation.output = output;
     }
@@ -167,7 +169,7 @@ fn own_code(runner: &mut Runner<'_, '_>, stream: &Stream, invocation: &mut Invoc
     match &stream.text {
         Some(text) if !stream.origin.download => {
             let by = invocation.by.clone();
-            let output = code(runner, text, of_program(&by.name), state, &by);
+            let output = code(runner, &Source { text, language: of_program(&by.name), by: &by }, state);
             invocation.output.origin = invocation.output.origin.and(output.origin);
         }
         Some(_) | None => runs_data(runner.out, stream.origin, &invocation.by),
@@ -189,8 +191,9 @@ fn own_module(
     for file in files {
         let is_there = state.written.contains_key(&file) || runner.out.world.look(&file).kind == Kind::File;
         if is_there {
-            let (input, words) = (Stream::unknown(Default::default()), invocation.args.operands.clone());
-            project_program(runner, &file, &words, state, &input, &invocation.by, How::Read);
+            let input = Stream::unknown(Default::default());
+            let run = FileRun { file: &file, input: &input, by: &invocation.by, how: How::Read };
+            project_program(runner, &run, &invocation.args.operands, state);
         }
     }
 }

@@ -96,7 +96,8 @@ fn django_shell(runner: &mut Runner<'_, '_>, rest: &[Field], state: &mut State<'
         };
         match code.as_ref().and_then(Field::known).filter(|_| !word.origin.download) {
             Some(code) => {
-                code::code(runner, code, Some(Language::Python), state, by);
+                let source = code::Source { text: code, language: Some(Language::Python), by };
+                code::code(runner, &source, state);
             }
             None => inline_code(runner.out, "-c", by),
         }

@@ -6,6 +6,7 @@ use crate::effect::{Effect, Target};
 use crate::observe::recipes::arrived::foreign_place;
 use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::state::State;
+use crate::observe::stream::Stream;
 use crate::path;
 use crate::permissions::wildcard;
 use crate::world::{Tracking, World};
@@ -42,6 +43,15 @@ pub(crate) fn decides(pattern: &str, file: &str) -> bool {
         return file.ends_with(&format!("/{pattern}")) || wildcard(&format!("*/{pattern}"), file);
     }
     wildcard(pattern, path::name(file))
+}
+
+/// A file that is run: by whom, with what coming in, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FileRun<'a> {
+    pub file: &'a str,
+    pub input: &'a Stream,
+    pub by: &'a By,
+    pub how: How,
 }
 
 /// How a file is run.

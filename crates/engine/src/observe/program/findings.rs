@@ -1,10 +1,10 @@
 //! What a grammar reads out of the words of an invocation, in order: the grammar says it, `carry_out` does it.
 
-use std::rc::Rc;
-
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
+use super::git_subcommand::Subcommand;
+use super::invocation::Known;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Entry, Role};
 use crate::observe::connect::Exchange;
@@ -15,7 +15,7 @@ use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::git_steps::GitSteps;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
-use crate::world::{Git, Shell, World};
+use crate::world::{Shell, World};
 
 /// What some findings cause goes through this before it is written down.
 type Seal = Box<dyn FnOnce(&mut Caused, &dyn World)>;
@@ -45,7 +45,7 @@ pub(super) enum Finding {
     Arrival(String),
     Link(String),
     GitSteps(GitSteps),
-    GitContents(String, Option<Rc<Git>>),
+    GitContents(Subcommand),
     CallMark(Mark),
     Search { starts: Vec<Field>, tests: Vec<Field> },
     Role(Field, Role),
@@ -83,8 +83,7 @@ pub(super) enum Run {
 
 /// A known program that is started under this name.
 pub(super) struct Started {
-    pub entry: Entry,
-    pub name: String,
+    pub program: Known,
     pub words: Vec<Field>,
     /// What it prints is what comes out.
     pub prints: bool,
@@ -172,8 +171,8 @@ impl Findings {
     }
 
     /// A subcommand of git prints files that no word names. Looking them up spends the budget of the call.
-    pub(crate) fn print_contents(&mut self, sub: &str, git: Option<Rc<Git>>) {
-        self.0.push(Finding::GitContents(sub.to_owned(), git));
+    pub(crate) fn print_contents(&mut self, sub: Subcommand) {
+        self.0.push(Finding::GitContents(sub));
     }
 
     /// A hook of git runs in the work tree.
@@ -238,12 +237,20 @@ impl Findings {
 
     /// A known program is started with these words; what it prints is lost.
     pub(crate) fn start_known(&mut self, entry: Entry, name: impl Into<String>, words: Vec<Field>) {
-        self.0.push(Finding::Run(Run::Program(Started { entry, name: name.into(), words, prints: false })));
+        self.0.push(Finding::Run(Run::Program(Started {
+            program: Known { entry, name: name.into() },
+            words,
+            prints: false,
+        })));
     }
 
     /// A known program takes the place of this one: what it prints comes out.
     pub(crate) fn become_known(&mut self, entry: Entry, name: impl Into<String>, words: Vec<Field>) {
-        self.0.push(Finding::Run(Run::Program(Started { entry, name: name.into(), words, prints: true })));
+        self.0.push(Finding::Run(Run::Program(Started {
+            program: Known { entry, name: name.into() },
+            words,
+            prints: true,
+        })));
     }
 
     /// A shell is handed a text, and the words behind it.

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use doorward_vocabulary::Marks;
 
-use super::{Invocation, run};
+use super::{Invocation, Start, run};
 use crate::observe::field::Field;
 use crate::observe::paths::words::is_plain_inside;
 use crate::observe::shell::code::runs_data;
@@ -60,10 +60,10 @@ pub(crate) fn inner_command(
         inner.set(name, value.clone());
         inner.export(name);
     }
+    let command = Start { words: &words, input: invocation.input.clone(), part: invocation.by.part };
     runner.depth += 1;
     let manner = std::mem::take(&mut runner.manner);
-    let (output, mut caused) =
-        runner.collect(|runner| run(runner, words, &mut inner, invocation.input.clone(), invocation.by.part));
+    let (output, mut caused) = runner.collect(|runner| run(runner, command, &mut inner));
     runner.manner = manner;
     runner.depth -= 1;
     state.written = inner.written;

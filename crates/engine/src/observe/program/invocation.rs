@@ -3,11 +3,27 @@
 use doorward_vocabulary::Marks;
 
 use super::args::Args;
-use crate::knowledge::schema::{Does, Role};
+use crate::effect::Part;
+use crate::knowledge::schema::{Does, Entry, Role};
 use crate::observe::field::Field;
 use crate::observe::recipes::TaskLookup;
 use crate::observe::sheet::observer::By;
 use crate::observe::stream::Stream;
+
+/// What a program is started with.
+#[derive(Debug)]
+pub(crate) struct Start<'w> {
+    pub words: &'w [Field],
+    pub input: Stream,
+    pub part: Part,
+}
+
+/// A program that has a file, under the name by which it was called.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub entry: Entry,
+    pub name: String,
+}
 
 /// One run of a program while it is being judged.
 #[derive(Debug)]

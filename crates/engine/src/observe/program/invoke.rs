@@ -12,6 +12,7 @@ use super::grammar::git_remote::gh_fetches;
 use super::grammar::grammar;
 use super::grammar::prepare::prepare;
 use super::identity::program_named;
+use super::invocation::{Known, Start};
 use super::link_flags::follows;
 use super::naming::shown_name;
 use super::patches::note_patches;
@@ -22,7 +23,7 @@ use super::sinks::displaced_sinks;
 use super::stated::{effects_of, note_downloads};
 use super::switches::note_switches;
 use super::{Invocation, args, extra_checks, listing, scalar_output};
-use crate::knowledge::schema::{Does, Entry, Role};
+use crate::knowledge::schema::{Does, Role};
 use crate::observe::field::Field;
 use crate::observe::program::carry_out::carry_out;
 use crate::observe::sheet::observer::{By, Observer};
@@ -34,20 +35,19 @@ use crate::world::World;
 /// Judges a known program with its words.
 pub(crate) fn invoke<'a>(
     runner: &mut Runner<'_, '_>,
-    entry: Entry,
-    words: &[Field],
+    Known { entry, name }: Known,
+    start: Start<'_>,
     state: &mut State<'a>,
-    input: Stream,
-    by: By,
 ) -> Stream {
-    if let Some(extra) = git_extra_named(runner.out, &entry, words, state) {
-        return program_named(runner, &extra, words.get(1..).unwrap_or_default(), state, input, by.part);
+    if let Some(extra) = git_extra_named(runner.out, &entry, start.words, state) {
+        let start = Start { words: start.words.get(1..).unwrap_or_default(), ..start };
+        return program_named(runner, &extra, start, state);
     }
+    let Start { words, input, part } = start;
     let prepared = prepare(runner.out, &entry, words, state);
     let args = args::read(entry, prepared.as_deref().unwrap_or(words), runner.out.knowledge);
-    let name = by.name.clone();
     let mut invocation = Invocation {
-        by: By { name: shown_name(&name, &args), part: by.part },
+        by: By { name: shown_name(&name, &args), part },
         does: args.entry().map(|entry| entry.does.clone()).unwrap_or_default(),
         roles: Vec::new(),
         output: Stream::unknown(Origin::default()),

@@ -15,6 +15,7 @@ pub(super) mod file_roles;
 pub(super) mod file_trust;
 mod findings;
 mod forwarded_args;
+mod git_subcommand;
 pub(super) mod grammar;
 mod identity;
 pub(super) mod inner;
@@ -44,12 +45,10 @@ mod switches;
 pub(super) mod tasks;
 pub(super) mod written;
 
-pub(super) use invocation::Invocation;
+pub(super) use invocation::{Invocation, Start};
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use crate::effect::Part;
-use crate::observe::field::Field;
 use crate::observe::sheet::observer::By;
 use crate::observe::shell::background::{outlives_call, remembered, unwaited};
 use crate::observe::shell::runner::Runner;
@@ -62,31 +61,21 @@ use naming::normalised;
 const WRAPPERS: u32 = 16;
 
 /// Runs a list of words as a command.
-pub(super) fn run<'a>(
-    runner: &mut Runner<'_, '_>,
-    fields: Vec<Field>,
-    state: &mut State<'a>,
-    input: Stream,
-    part: Part,
-) -> Stream {
+pub(super) fn run<'a>(runner: &mut Runner<'_, '_>, command: Start<'_>, state: &mut State<'a>) -> Stream {
     let cwd = state.cwd.clone();
-    unwaited(runner, outlives_call(&fields), |runner| {
-        remembered(runner, &fields, cwd.as_deref(), |runner| run_words(runner, &fields, state, input, part))
+    let words = command.words;
+    unwaited(runner, outlives_call(words), |runner| {
+        remembered(runner, words, cwd.as_deref(), |runner| run_words(runner, command, state))
     })
 }
 
-fn run_words<'a>(
-    runner: &mut Runner<'_, '_>,
-    fields: &[Field],
-    state: &mut State<'a>,
-    input: Stream,
-    part: Part,
-) -> Stream {
+fn run_words<'a>(runner: &mut Runner<'_, '_>, command: Start<'_>, state: &mut State<'a>) -> Stream {
+    let fields = command.words;
     let Some(first) = fields.first() else { return Stream::empty() };
-    let by = By { name: first.shown(), part };
+    let by = By { name: first.shown(), part: command.part };
     runner.out.command(normalised(fields), state.cwd.as_ref());
     let Some(name) = first.exact().map(str::to_owned) else {
-        return unknown_program(runner.out, fields, &by, input);
+        return unknown_program(runner.out, fields, &by, command.input);
     };
     if doorward_shell::lookalike(&name) {
         runner.out.lower(Degree::Opaque, format!("`{name}` mixes letters that look alike"));
@@ -97,23 +86,24 @@ fn run_words<'a>(
         runner.out.lower(Degree::Opaque, format!("`{name}` was given another meaning before"));
     }
     if let Some(body) = state.functions.get(&name).copied() {
-        return function(runner, &name, body, fields, state, input);
+        return function(runner, body, command, state);
     }
     let words = fields.get(1..).unwrap_or_default();
-    if let Some(output) = runner.builtin(&name, words, state, &input, &by) {
+    if let Some(output) = runner.builtin(&name, words, state, &command.input, &by) {
         return output;
     }
-    program_named(runner, &name, words, state, input, part)
+    program_named(runner, &name, Start { words, ..command }, state)
 }
 
+/// The body of a function that the first word names.
 fn function<'a>(
     runner: &mut Runner<'_, '_>,
-    name: &str,
     body: &'a doorward_shell::Command,
-    fields: &[Field],
+    call: Start<'_>,
     state: &mut State<'a>,
-    input: Stream,
 ) -> Stream {
+    let Some((first, rest)) = call.words.split_first() else { return Stream::empty() };
+    let name = first.text.as_str();
     runner.called.insert(name.to_owned());
     if runner.calling.iter().filter(|calling| *calling == name).count() > 0 {
         if runner.calling.len() > 1 || runner.out.degree() >= Degree::Opaque {
@@ -122,13 +112,12 @@ fn function<'a>(
         runner.out.lower(Degree::Opaque, format!("the function `{name}` calls itself"));
         return Stream::default();
     }
-    let words: Option<Vec<String>> =
-        fields.get(1..).unwrap_or_default().iter().map(|field| field.exact().map(str::to_owned)).collect();
+    let words: Option<Vec<String>> = rest.iter().map(|field| field.exact().map(str::to_owned)).collect();
     let outer = std::mem::replace(&mut state.positional, words.map(std::rc::Rc::new));
     let locals = std::mem::take(&mut state.locals);
     let (jumps, skips, looping) = (runner.jumps.len(), runner.exits.skips, std::mem::take(&mut runner.looping));
     runner.calling.push(name.to_owned());
-    let output = runner.command(body, state, input);
+    let output = runner.command(body, state, call.input);
     runner.calling.pop();
     runner.looping = looping;
     runner.exits.skips = skips;

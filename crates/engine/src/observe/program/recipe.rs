@@ -5,12 +5,13 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
 
 use super::Invocation;
 use super::console::console;
-use super::file_trust::{How, decides, executes_file, is_changed};
+use super::file_trust::{FileRun, How, decides, executes_file, is_changed};
 use super::forwarded_args::asks_to_destroy;
 use super::inner::inner_command;
+use super::invocation::{Known, Start};
 use super::invoke::invoke;
 use super::written::{Written, read_as, says_itself};
-use crate::observe::code::code_beside;
+use crate::observe::code::{Source, code_beside};
 use crate::observe::field::Field;
 use crate::observe::program::file_trust::fetched_here;
 use crate::observe::recipes::arrived::{foreign_code, foreign_place, foreign_run, unread_arrivals};
@@ -18,10 +19,8 @@ use crate::observe::recipes::sources::{changed_code, changed_imports, changed_me
 use crate::observe::recipes::trusted::{look_through, look_through_file};
 use crate::observe::recipes::unread::{names_stores, unread_sources};
 use crate::observe::recipes::{follow, follow_mentioned, follow_task, note_task};
-use crate::observe::sheet::observer::By;
 use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::State;
-use crate::observe::stream::Stream;
 use crate::path;
 use crate::world::{Content, Tracking, World};
 
@@ -141,20 +140,13 @@ fn runs_on_load(world: &dyn World, file: &str) -> bool {
 }
 
 /// A program that lies in the project.
-pub(crate) fn project_program(
-    runner: &mut Runner<'_, '_>,
-    file: &str,
-    words: &[Field],
-    state: &mut State<'_>,
-    input: &Stream,
-    by: &By,
-    how: How,
-) {
+pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, words: &[Field], state: &mut State<'_>) {
+    let FileRun { file, by, .. } = *run;
     if is_changed(runner.out.world, file, state) {
-        return run_file(runner, file, state, input, by, Mark::SessionFile, how);
+        return run_file(runner, run, Mark::SessionFile, state);
     }
     if foreign_place(runner.out.world, file, state).is_some() {
-        return run_file(runner, file, state, input, by, Mark::OutsideProject, how);
+        return run_file(runner, run, Mark::OutsideProject, state);
     }
     if let Some(place) = fetched_here(Some(file), state) {
         runner.out.lower(Degree::Opaque, format!("`{}` lies in `{place}`, which this call fetched", path::name(file)));
@@ -191,33 +183,27 @@ pub(crate) fn project_program(
     if console(runner, path::name(file), rest, state, by) {
         marks.add(Mark::Destroys);
     }
-    wrapped_tool(runner, file, rest, state, input, by);
+    wrapped_tool(runner, run, rest, state);
     names_stores(runner.out, by, state);
     match tracking {
         Tracking::Clean | Tracking::Rebuildable if runner.out.world.project_trusted() => {
             runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
-            look_through_file(runner, file, state, by, how);
+            look_through_file(runner, run, state);
         }
         Tracking::Clean | Tracking::Rebuildable => {
             marks.add(Mark::UntrustedProject);
             runner.out.lower(Degree::Opaque, format!("`{}` of a project that nobody has trusted", path::name(file)));
         }
         Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown => {
-            return run_file(runner, file, state, input, by, Mark::ProjectBinary, how);
+            return run_file(runner, run, Mark::ProjectBinary, state);
         }
     }
     executes_file(runner.out, file, by, marks);
 }
 
 /// `./gradlew`, `node_modules/.bin/prisma`: a tool that lies in the project is read by its own table as well.
-fn wrapped_tool(
-    runner: &mut Runner<'_, '_>,
-    file: &str,
-    words: &[Field],
-    state: &mut State<'_>,
-    input: &Stream,
-    by: &By,
-) {
+fn wrapped_tool(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, words: &[Field], state: &mut State<'_>) {
+    let file = run.file;
     let name = path::name(file);
     const PLACES: &[&str] = &["/node_modules/.bin/", "/vendor/bin/", "/.venv/bin/", "/venv/bin/"];
     let wraps = matches!(name, "gradlew" | "mvnw") || PLACES.iter().any(|place| file.contains(place));
@@ -228,35 +214,28 @@ fn wrapped_tool(
         [name, &task].iter().filter_map(|key| runner.out.knowledge.entry(key)).any(|entry| !entry.delegates.is_empty());
     let entry = runner.out.knowledge.entry(name);
     if let Some(entry) = entry.filter(|_| wraps || (is_own && works_on_projects)) {
-        let by = By { name: name.to_owned(), part: by.part };
-        invoke(runner, entry, words, state, input.clone(), by);
+        let start = Start { words, input: run.input.clone(), part: run.by.part };
+        invoke(runner, Known { entry, name: name.to_owned() }, start, state);
     }
 }
 
 /// A file of uncertain origin is run: looked through if it is a shell script, otherwise not understood.
-pub(crate) fn run_file(
-    runner: &mut Runner<'_, '_>,
-    file: &str,
-    state: &mut State<'_>,
-    input: &Stream,
-    by: &By,
-    mark: Mark,
-    how: How,
-) {
+pub(crate) fn run_file(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, mark: Mark, state: &mut State<'_>) {
+    let FileRun { file, by, .. } = *run;
     let marks = Marks::default().with(mark);
     if let Some(written) = state.written.get(file).cloned() {
         if written.origin.download {
             runner.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
         }
         match written.content.filter(|_| !written.origin.download) {
-            Some(text) => file_text(runner, file, &text, state, input, by, how),
+            Some(text) => file_text(runner, run, &text, state),
             None => runner.out.lower(Degree::Opaque, format!("what `{}` holds now", path::name(file))),
         }
         return executes_file(runner.out, file, by, marks.with(Mark::SessionFile));
     }
     match runner.out.world.content(file, SCRIPT_LIMIT) {
         Content::Text(text) => {
-            file_text(runner, file, &text, state, input, by, how);
+            file_text(runner, run, &text, state);
             executes_file(runner.out, file, by, marks);
         }
         Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
@@ -275,22 +254,15 @@ pub(crate) fn run_file(
 }
 
 /// The content of a file, in the language in which it is run.
-pub(crate) fn file_text(
-    runner: &mut Runner<'_, '_>,
-    file: &str,
-    text: &str,
-    state: &mut State<'_>,
-    input: &Stream,
-    by: &By,
-    how: How,
-) {
-    let written = match how {
+pub(crate) fn file_text(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, text: &str, state: &mut State<'_>) {
+    let FileRun { file, by, .. } = *run;
+    let written = match run.how {
         How::Itself => says_itself(text),
         How::Read => read_as(file, &by.name, state.shell()),
     };
     match written {
         Some(Written::Shell(shell)) => {
-            runner.text_of(shell, text, state, input.clone(), by.part);
+            runner.text_of(shell, text, state, run.input.clone(), by.part);
         }
         Some(Written::In(language)) => {
             let beside = path::parent(file).to_owned();
@@ -298,7 +270,7 @@ pub(crate) fn file_text(
             if manner == Manner::Strict {
                 runner.manner = Manner::Script;
             }
-            code_beside(runner, Some(beside), text, Some(language), state, by);
+            code_beside(runner, &Source { text, language: Some(language), by }, Some(beside), state);
             runner.manner = manner;
         }
         None => runner.out.lower(Degree::Opaque, format!("what `{}` does", path::name(file))),

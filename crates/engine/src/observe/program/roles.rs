@@ -14,7 +14,7 @@ use super::recipe::executes;
 use super::scripts::script_file;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::observe::code::code;
+use crate::observe::code::{Source, code};
 use crate::observe::connect::Exchange;
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
@@ -221,7 +221,7 @@ fn other_code(
         Some(text) if !field.origin.download => {
             let mut inner: State<'_> = state.clone();
             inner.cwd = invocation.cwd.as_deref().map(Rc::from);
-            let output = code(runner, text, language, &mut inner, &by);
+            let output = code(runner, &Source { text, language, by: &by }, &mut inner);
             state.written = inner.written;
             invocation.output.origin = invocation.output.origin.and(output.origin);
         }

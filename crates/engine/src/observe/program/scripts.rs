@@ -10,9 +10,8 @@ use crate::knowledge::schema::Role;
 use crate::observe::code;
 use crate::observe::field::{Field, positional};
 use crate::observe::paths::carried::{carried_file, note_carried_run};
-use crate::observe::program::file_trust::{How, executes_file, is_changed, is_own_setting, not_as_trusted};
+use crate::observe::program::file_trust::{FileRun, How, executes_file, is_changed, is_own_setting, not_as_trusted};
 use crate::observe::recipes::sources::changed_imports;
-use crate::observe::sheet::observer::By;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
@@ -34,7 +33,7 @@ pub(crate) fn script_file(
     if !sources || !words.is_empty() {
         state.positional = positional(words);
     }
-    run_script(runner, field, role, invocation, state, &by);
+    run_script(runner, field, role, invocation, state);
     state.positional = outer;
 }
 
@@ -44,9 +43,8 @@ fn run_script(
     role: Role,
     invocation: &mut Invocation,
     state: &mut State<'_>,
-    by: &By,
 ) {
-    let by = by.clone();
+    let by = invocation.by.clone();
     if let Some(Stream { text, .. }) = &field.process {
         let stream = Stream { text: text.clone(), ..Stream::unknown(field.origin) };
         runner.run_stream(&stream, state, &by);
@@ -107,12 +105,14 @@ fn run_script(
     if inside {
         let words = invocation.args.operands.clone();
         console_input(runner.out, path::name(&real), words.get(1..).unwrap_or_default(), &invocation.input, &by);
-        project_script(runner, &real, &words, role, state, &by);
+        let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
+        project_script(runner, &run, &words, role, state);
     } else if role == Role::Config && runner.out.world.tracking(&real) == Tracking::Outside {
         runner.out.lower(Degree::Opaque, format!("the configuration `{}` given to `{}`", path::name(&real), by.name));
         executes_file(runner.out, &real, &by, Marks::default().with(Mark::OutsideProject));
     } else {
-        run_file(runner, &real, state, &input, &by, Mark::OutsideProject, How::Read);
+        let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
+        run_file(runner, &run, Mark::OutsideProject, state);
     }
 }
 
@@ -127,26 +127,19 @@ fn loaded_as(world: &dyn World, file: String, role: Role, state: &State<'_>) -> 
     candidates.find(|candidate| is_changed(world, candidate, state)).unwrap_or(file)
 }
 
-fn project_script(
-    runner: &mut Runner<'_, '_>,
-    real: &str,
-    words: &[Field],
-    role: Role,
-    state: &mut State<'_>,
-    by: &By,
-) {
-    let input = &Stream::unknown(Default::default());
+fn project_script(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, words: &[Field], role: Role, state: &mut State<'_>) {
+    let real = run.file;
     let tracked =
         matches!(runner.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
     if is_changed(runner.out.world, real, state) || !tracked {
         if role == Role::ScriptSh || real.ends_with(".sh") || code::of_file(real).is_some() {
-            return run_file(runner, real, state, input, by, Mark::SessionFile, How::Read);
+            return run_file(runner, run, Mark::SessionFile, state);
         }
         runner.out.lower(
             Degree::Opaque,
             format!("`{}`, {}", path::name(real), not_as_trusted(runner.out.world, real, state)),
         );
-        return executes_file(runner.out, real, by, Marks::default().with(Mark::SessionFile));
+        return executes_file(runner.out, real, run.by, Marks::default().with(Mark::SessionFile));
     }
-    project_program(runner, real, words, state, input, by, How::Read);
+    project_program(runner, run, words, state);
 }

@@ -27,7 +27,7 @@ use std::rc::Rc;
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use crate::observe::code::{self, code, code_beside};
+use crate::observe::code::{self, Source, code, code_beside};
 use crate::observe::program::Invocation;
 use crate::observe::program::written::says_itself;
 use crate::observe::sheet::observer::Observer;
@@ -155,7 +155,7 @@ pub(super) fn step(runner: &mut Runner<'_, '_>, step: &Step, invocation: &Invoca
                 true
             }
             Some(crate::observe::program::written::Written::In(language)) => {
-                code(runner, text, Some(language), state, &invocation.by);
+                code(runner, &Source { text, language: Some(language), by: &invocation.by }, state);
                 true
             }
             None => false,
@@ -226,7 +226,8 @@ fn recipe_code(
     runner.loading.push(file.to_owned());
     let before = std::mem::replace(&mut runner.manner, Manner::Recipe);
     let beside = Some(path::parent(file).to_owned());
-    code_beside(runner, beside, text, code::of_file(file), state, &invocation.by);
+    let source = Source { text, language: code::of_file(file), by: &invocation.by };
+    code_beside(runner, &source, beside, state);
     runner.manner = before;
     runner.loading.pop();
     Followed::Yes

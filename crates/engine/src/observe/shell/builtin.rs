@@ -20,7 +20,7 @@ use crate::observe::program::args::Args;
 use crate::observe::program::environments::activated;
 use crate::observe::program::extra_checks::lists_environment;
 use crate::observe::program::scripts::script_file;
-use crate::observe::program::{Invocation, run};
+use crate::observe::program::{Invocation, Start, run};
 use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::stream::{Origin, Stream};
 
@@ -366,7 +366,7 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, "builtins inside builtins, too deep to follow");
             Stream::default()
         } else {
-            run(self, words, state, input.clone(), by.part)
+            run(self, Start { words: &words, input: input.clone(), part: by.part }, state)
         };
         self.depth -= 1;
         state.functions = functions;

@@ -1,7 +1,5 @@
 //! `git`: what its settings make it run, refs told from paths, work that would be lost.
 
-use std::rc::Rc;
-
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility};
 
 use super::super::Invocation;
@@ -19,6 +17,7 @@ use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
+use crate::observe::program::git_subcommand::Subcommand;
 use crate::observe::sheet::lingering::quoted;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
@@ -112,59 +111,49 @@ const SHOWING: &[&str] = &[
 ];
 
 pub(super) fn git(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> Findings {
-    let sub = subcommand(invocation);
-    let git = invocation.cwd.as_deref().and_then(|cwd| world.git(cwd)).map(Rc::new);
+    let sub = Subcommand::of(world, invocation);
     let mut found = git_given_settings(invocation);
-    if let Some(alias) = git_alias(git.as_deref(), invocation) {
+    if let Some(alias) = git_alias(sub.git(), invocation) {
         found.extend(alias);
         return found;
     }
-    git_rewrites(world, &sub, invocation, state);
+    git_rewrites(world, &sub.name, invocation, state);
     // What comes in is there before a hook runs it.
-    let (written, writes) = git_writes(world, &sub, git.as_deref(), invocation, state);
+    let (written, writes) = git_writes(world, &sub, invocation, state);
     found.extend(writes);
-    found.then(move |out, invocation, state| git_in_repository(out, sub, git, written, invocation, state));
-    found
-}
-
-/// Everything that a subcommand does once its files are there.
-fn git_in_repository(
-    out: &Observer<'_>,
-    sub: String,
-    git: Option<Rc<Git>>,
-    written: Written,
-    invocation: &mut Invocation,
-    state: &State<'_>,
-) -> Findings {
-    let mut found = Findings::default();
-    if !WITHOUT_REPOSITORY.contains(&sub.as_str()) {
-        found = git_repository(out.world, &sub, git.as_deref(), invocation, state);
-    }
-    git_listing(&sub, invocation);
-    for given in invocation.args.given.iter_mut().filter(|given| sub == "grep" && given.role == Role::Execute) {
-        given.role = Role::CodeSh;
-    }
-    found.print_contents(&sub, git.clone());
-    // A hook may have switched to another branch.
     found.then(move |out, invocation, state| {
-        let mut found = git_operands(out.world, &sub, git.as_deref(), invocation);
-        found.extend(git_remote(out, &sub, git.as_deref(), invocation, state));
-        // What was done so far decides whether the index is as it was.
-        found.then(move |out, invocation, _| git_changes(out, &sub, git.as_deref(), &written, invocation));
+        let mut found = git_in_repository(out.world, &sub, invocation, state);
+        // A hook may have switched to another branch.
+        found.then(move |out, invocation, state| {
+            let mut found = git_operands(out.world, &sub.name, sub.git(), invocation);
+            found.extend(git_remote(out, &sub, invocation, state));
+            // What was done so far decides whether the index is as it was.
+            found.then(move |out, invocation, _| git_changes(out, &sub, &written, invocation));
+            found
+        });
         found
     });
     found
 }
 
+/// What the repository makes git run, and the files that it prints.
+fn git_in_repository(world: &dyn World, sub: &Subcommand, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let mut found = Findings::default();
+    if !WITHOUT_REPOSITORY.contains(&sub.name.as_str()) {
+        found = git_repository(world, sub, invocation, state);
+    }
+    git_listing(&sub.name, invocation);
+    for given in invocation.args.given.iter_mut().filter(|given| sub.name == "grep" && given.role == Role::Execute) {
+        given.role = Role::CodeSh;
+    }
+    found.print_contents(sub.clone());
+    found
+}
+
 /// What a subcommand takes away, stages and sets, and what it prints.
-fn git_changes(
-    out: &Observer<'_>,
-    sub: &str,
-    git: Option<&Git>,
-    written: &Written,
-    invocation: &mut Invocation,
-) -> Findings {
-    let mut found = git_losses(out, sub, git, written, invocation);
+fn git_changes(out: &Observer<'_>, sub: &Subcommand, written: &Written, invocation: &mut Invocation) -> Findings {
+    let mut found = git_losses(out, sub, written, invocation);
+    let (sub, git) = (sub.name.as_str(), sub.git());
     if sub == "update-index" {
         found.extend(git_index(git, invocation));
     }
@@ -239,8 +228,7 @@ fn git_alias(git: Option<&Git>, invocation: &mut Invocation) -> Option<Findings>
 /// Whether the repository itself makes this command run something.
 pub(super) fn git_repository(
     world: &dyn World,
-    sub: &str,
-    git: Option<&Git>,
+    sub: &Subcommand,
     invocation: &mut Invocation,
     state: &State<'_>,
 ) -> Findings {
@@ -248,13 +236,13 @@ pub(super) fn git_repository(
         return Findings::doubtful(Degree::Opaque, "git in a directory that is not known");
     };
     let mut found = Findings::default();
-    let hooks = super::git_hooks::run_by(sub, invocation);
+    let hooks = super::git_hooks::run_by(&sub.name, invocation);
     if !world.project_trusted()
-        && let Some(because) = git_untrusted(world, sub, git, hooks, invocation)
+        && let Some(because) = git_untrusted(world, sub, hooks, invocation)
     {
         found.doubt(Degree::Unknown, because);
     }
-    let Some(git) = git else {
+    let Some(git) = sub.git() else {
         if world.project().is_some_and(|project| !path::under(cwd, project)) {
             found.doubt(Degree::Unknown, format!("the git settings in `{cwd}`"));
         }
@@ -267,7 +255,7 @@ pub(super) fn git_repository(
             return found;
         }
     };
-    let uses = uses(sub, invocation);
+    let uses = uses(&sub.name, invocation);
     let obeyed: Vec<Use> = uses.iter().copied().chain(git_config::fetches_late(config)).collect();
     let dangers = git_config::dangers(config, &obeyed);
     let is_foreign = |key: &String| super::git_helpers::is_for_another_host(key, git, invocation);
@@ -278,7 +266,7 @@ pub(super) fn git_repository(
     if uses.contains(&Use::Network) && config.iter().any(|(key, value)| git_config::weakens_tls(key, value)) {
         invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::TlsWeakened));
     }
-    found.extend(git_hooks(world, git, config.get("core.hookspath").map(String::as_str), hooks, state));
+    found.extend(git_hooks(world, git, hooks, state));
     found
 }
 
@@ -331,11 +319,6 @@ fn git_config_change(sub: &str, invocation: &mut Invocation) -> Findings {
         found.write(Touch::Edit, file.clone());
     }
     found
-}
-
-/// `stash push` for `git stash push`.
-pub(super) fn subcommand(invocation: &Invocation) -> String {
-    invocation.args.entry().and_then(|entry| entry.key.split_once(' ')).map_or(String::new(), |(_, sub)| sub.to_owned())
 }
 
 /// The settings that this command obeys.

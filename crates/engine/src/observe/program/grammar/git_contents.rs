@@ -9,6 +9,7 @@ use crate::observe::field::Field;
 use crate::observe::paths::sweep::Sweep;
 use crate::observe::paths::trees::ruled_in_index;
 use crate::observe::program::args::Args;
+use crate::observe::program::git_subcommand::Subcommand;
 use crate::observe::sheet::notes::Told;
 use crate::observe::sheet::observer::Observer;
 use crate::path;
@@ -57,7 +58,8 @@ const SUMMARY: &[&str] = &[
 ];
 
 /// Reads by their own names those tracked files of rules that the command prints.
-pub(crate) fn git_contents(out: &mut Observer<'_>, sub: &str, git: Option<&Git>, invocation: &Invocation) {
+pub(crate) fn git_contents(out: &mut Observer<'_>, sub: &Subcommand, invocation: &Invocation) {
+    let (sub, git) = (sub.name.as_str(), sub.git());
     if sub == "grep" {
         git_searches(out, invocation);
     }

@@ -7,6 +7,7 @@ use super::git::git_repository;
 use crate::knowledge::schema::Entry;
 use crate::observe::field::Field;
 use crate::observe::program::findings::Findings;
+use crate::observe::program::git_subcommand::Subcommand;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::world::World;
@@ -32,8 +33,8 @@ pub(crate) fn git_extra_named(out: &Observer<'_>, entry: &Entry, words: &[Field]
 
 /// What the repository makes git run counts for the programs that call it; words behind `--` go to git unread.
 pub(super) fn git_extra(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> Findings {
-    let git = invocation.cwd.as_deref().and_then(|cwd| world.git(cwd));
-    let mut found = git_repository(world, "diff", git.as_ref(), invocation, state);
+    let diff = Subcommand::named("diff", world, invocation);
+    let mut found = git_repository(world, &diff, invocation, state);
     if invocation.args.operands.iter().any(|word| word.text.starts_with('-') || word.may_be_flag()) {
         let name = &invocation.by.name;
         found.doubt(Degree::Unknown, format!("what `{name}` hands on to git"));

@@ -190,17 +190,12 @@ pub(super) fn runs_any(sub: &str) -> bool {
 }
 
 /// Hooks of a trusted project are a recipe of it; others are not known.
-pub(super) fn git_hooks(
-    world: &dyn World,
-    git: &Git,
-    chosen: Option<&str>,
-    hooks: Hooks,
-    state: &State<'_>,
-) -> Findings {
+pub(super) fn git_hooks(world: &dyn World, git: &Git, hooks: Hooks, state: &State<'_>) -> Findings {
     let mut found = Findings::default();
     if hooks == Hooks::Named(&[]) {
         return found;
     }
+    let chosen = git.config.as_ref().ok().and_then(|config| config.get("core.hookspath")).map(String::as_str);
     let directory = match chosen {
         Some("/dev/null" | "") => return found,
         Some(chosen) => path::lexical(&path::join(&git.root, chosen)),

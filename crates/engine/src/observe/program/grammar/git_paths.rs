@@ -10,6 +10,7 @@ use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
+use crate::observe::program::git_subcommand::Subcommand;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::Shape;
 use crate::path;
@@ -82,12 +83,12 @@ fn looks_like_path(world: &dyn World, field: &Field, invocation: &Invocation) ->
 /// files that it puts in their place.
 pub(super) fn git_losses(
     out: &Observer<'_>,
-    sub: &str,
-    git: Option<&Git>,
+    sub: &Subcommand,
     written: &Written,
     invocation: &mut Invocation,
 ) -> Findings {
     let mut found = Findings::default();
+    let (sub, git) = (sub.name.as_str(), sub.git());
     invocation.work_tree = work_tree(sub, git, invocation);
     match sub {
         "checkout" => {

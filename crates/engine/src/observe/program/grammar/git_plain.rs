@@ -4,6 +4,7 @@ use super::super::Invocation;
 use super::git_config::{self, Use};
 use super::git_hooks::Hooks;
 use crate::observe::field::Field;
+use crate::observe::program::git_subcommand::Subcommand;
 use crate::path;
 use crate::world::{Content, Git, Kind, World};
 
@@ -131,11 +132,11 @@ const SETTINGS: usize = 64 << 10;
 /// Yields why a person is asked.
 pub(super) fn git_untrusted(
     world: &dyn World,
-    sub: &str,
-    git: Option<&Git>,
+    sub: &Subcommand,
     hooks: Hooks,
     invocation: &Invocation,
 ) -> Option<String> {
+    let (sub, git) = (sub.name.as_str(), sub.git());
     let found = match git {
         None => Some("no repository is found".to_owned()),
         Some(_) if is_among(DRIVEN, sub) => Some(format!("`{}` runs what it names", invocation.by.name)),

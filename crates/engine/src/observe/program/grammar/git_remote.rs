@@ -9,6 +9,7 @@ use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::program::file_trust::is_changed;
 use crate::observe::program::findings::Findings;
+use crate::observe::program::git_subcommand::Subcommand;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
@@ -18,12 +19,12 @@ use crate::world::{Git, World};
 /// `push`, `fetch`, `pull`, `ls-remote`, `clone` and the like.
 pub(super) fn git_remote(
     out: &Observer<'_>,
-    sub: &str,
-    git: Option<&Git>,
+    sub: &Subcommand,
     invocation: &mut Invocation,
     state: &State<'_>,
 ) -> Findings {
     let mut found = Findings::default();
+    let (sub, git) = (sub.name.as_str(), sub.git());
     match sub {
         "push" => found = git_push(git, invocation),
         "fetch" | "pull" | "ls-remote" | "remote show" | "remote update" | "remote prune" => {

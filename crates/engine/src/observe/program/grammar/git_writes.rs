@@ -9,6 +9,7 @@ use super::git_sources::{Wanted, wanted};
 use crate::incoming::{Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
+use crate::observe::program::git_subcommand::Subcommand;
 use crate::observe::shell::git_steps::{GitSteps, Named};
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
@@ -21,76 +22,82 @@ const GUARDING: &[Mark] = &[Mark::AgentSettings, Mark::GuardOwn];
 /// Looks up what the command would write. What is staged is as good as written.
 pub(super) fn git_writes(
     world: &dyn World,
-    sub: &str,
-    git: Option<&Git>,
+    sub: &Subcommand,
     invocation: &Invocation,
     state: &State<'_>,
 ) -> (Written, Findings) {
-    let mut all_found = Findings::default();
+    let mut found = Findings::default();
     if invocation.args.always(|changes| changes.dry_run) {
-        return (Written { others: BTreeSet::new(), is_seen: true }, all_found);
+        return (Written { others: BTreeSet::new(), is_seen: true }, found);
     }
-    let all = wanted(sub, git, invocation);
+    let git = sub.git();
+    let all = wanted(&sub.name, git, invocation);
     let mut written = Written { others: BTreeSet::new(), is_seen: !all.is_empty() };
+    let writer = Writer { world, git, invocation, state };
     for wanted in all {
         let is_of_paths = !wanted.paths.is_empty();
-        let (found, writes) = git_write(world, wanted.clone(), git, invocation, state);
-        all_found.extend(writes);
-        written.is_seen &= matches!(found, Looked::Files { is_seen: true, .. });
-        if let Looked::Files { paths, .. } = found {
+        let (looked, writes) = writer.write(wanted.clone());
+        found.extend(writes);
+        written.is_seen &= matches!(looked, Looked::Files { is_seen: true, .. });
+        if let Looked::Files { paths, .. } = looked {
             written.others.extend(paths.into_iter().filter(|_| is_of_paths));
-        } else if found == Looked::Nameless && !wanted.else_paths.is_empty() {
+        } else if looked == Looked::Nameless && !wanted.else_paths.is_empty() {
             // `git checkout a.txt`: no branch has that name, so it is a file.
             let staged = Wanted { source: GitSource::Index, paths: wanted.else_paths, ..Wanted::default() };
-            all_found.extend(git_write(world, staged, git, invocation, state).1);
-        } else if found == Looked::Nameless && !wanted.is_perhaps && !stashes(&wanted, state) {
+            found.extend(writer.write(staged).1);
+        } else if looked == Looked::Nameless && !wanted.is_perhaps && !stashes(&wanted, state) {
             // Another call may be about to make that name.
-            all_found.extend(unseen_write(invocation, "git has nothing of that name yet"));
+            found.extend(unseen_write(invocation, "git has nothing of that name yet"));
         }
     }
-    if sub == "pull" && invocation.args.operands.is_empty() && git.is_some_and(|git| !pulls_own(git)) {
-        all_found.extend(unseen_write(invocation, "the branch follows one of another name"));
+    if sub.name == "pull" && invocation.args.operands.is_empty() && git.is_some_and(|git| !pulls_own(git)) {
+        found.extend(unseen_write(invocation, "the branch follows one of another name"));
     }
     let mut steps = GitSteps::clone(&state.git);
-    super::git_sources::note_steps(sub, git, invocation, &mut steps);
-    all_found.step(steps);
-    (written, all_found)
+    super::git_sources::note_steps(&sub.name, git, invocation, &mut steps);
+    found.step(steps);
+    (written, found)
 }
 
-fn git_write(
-    world: &dyn World,
-    wanted: Wanted,
-    git: Option<&Git>,
-    invocation: &Invocation,
-    state: &State<'_>,
-) -> (Looked, Findings) {
-    let mut found = Findings::default();
-    let Some(directory) = invocation.cwd.clone() else { return (Looked::Done, found) };
-    let Some(source) = now_named(wanted.source, git, state) else { return (Looked::Done, found) };
-    let source = fetched_name(source, state);
-    let write = GitWrite { directory, source, paths: wanted.paths, into: wanted.into };
-    match world.rewrites(&write) {
-        Rewrite::Undescribed => {}
-        Rewrite::Nameless if !state.git.makes_names() => return (Looked::Nameless, found),
-        Rewrite::Nameless => {
-            found.extend(unseen_write(invocation, "it names something that this call fetches or makes first"));
-        }
-        Rewrite::Unread(because) => found.extend(unseen_write(invocation, &because)),
-        Rewrite::Files(files) => {
-            let elsewhere = write.into.is_some();
-            let is_had =
-                |file: &Incoming| file.standing != Standing::New && matches!(file.becomes, Some(Becomes::Text(_)));
-            let is_seen = !elsewhere && files.iter().all(is_had);
-            if let Some(place) = &write.into {
-                found.arrive(place.clone());
-                found.store(place.clone(), None, Origin { brought: true, ..Origin::default() });
+/// A command of git that writes files, where it runs.
+struct Writer<'a> {
+    world: &'a dyn World,
+    git: Option<&'a Git>,
+    invocation: &'a Invocation,
+    state: &'a State<'a>,
+}
+
+impl Writer<'_> {
+    fn write(&self, wanted: Wanted) -> (Looked, Findings) {
+        let mut found = Findings::default();
+        let Some(directory) = self.invocation.cwd.clone() else { return (Looked::Done, found) };
+        let Some(source) = now_named(wanted.source, self.git, self.state) else { return (Looked::Done, found) };
+        let source = fetched_name(source, self.state);
+        let write = GitWrite { directory, source, paths: wanted.paths, into: wanted.into };
+        match self.world.rewrites(&write) {
+            Rewrite::Undescribed => {}
+            Rewrite::Nameless if !self.state.git.makes_names() => return (Looked::Nameless, found),
+            Rewrite::Nameless => {
+                let because = "it names something that this call fetches or makes first";
+                found.extend(unseen_write(self.invocation, because));
             }
-            let paths = files.iter().map(|file| file.path.clone()).filter(|_| !elsewhere).collect();
-            files.into_iter().for_each(|file| found.extend(incoming(world, file, elsewhere)));
-            return (Looked::Files { paths, is_seen }, found);
+            Rewrite::Unread(because) => found.extend(unseen_write(self.invocation, &because)),
+            Rewrite::Files(files) => {
+                let elsewhere = write.into.is_some();
+                let is_had =
+                    |file: &Incoming| file.standing != Standing::New && matches!(file.becomes, Some(Becomes::Text(_)));
+                let is_seen = !elsewhere && files.iter().all(is_had);
+                if let Some(place) = &write.into {
+                    found.arrive(place.clone());
+                    found.store(place.clone(), None, Origin { brought: true, ..Origin::default() });
+                }
+                let paths = files.iter().map(|file| file.path.clone()).filter(|_| !elsewhere).collect();
+                files.into_iter().for_each(|file| found.extend(incoming(self.world, file, elsewhere)));
+                return (Looked::Files { paths, is_seen }, found);
+            }
         }
+        (Looked::Done, found)
     }
-    (Looked::Done, found)
 }
 
 /// What this call put aside itself comes back.
