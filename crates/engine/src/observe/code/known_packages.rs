@@ -202,23 +202,8 @@ pub(super) fn usual(runner: &mut Runner<'_, '_>, used: &Use, code: &mut Code<'_>
     if !is_session(used) || !used.name.starts_with('.') {
         return;
     }
-    let literal: Option<Vec<String>> = used
-        .arguments
-        .as_deref()
-        .unwrap_or_default()
-        .iter()
-        .map(|value| match value {
-            Value::Text(text) => Some(text.clone()),
-            Value::Unknown
-            | Value::Plain(_)
-            | Value::List(_)
-            | Value::OneOf(_)
-            | Value::Matches(_)
-            | Value::Below(_)
-            | Value::Name
-            | Value::Record(_) => None,
-        })
-        .collect();
+    let literal: Option<Vec<String>> =
+        used.arguments.as_deref().unwrap_or_default().iter().map(|value| value.text().map(str::to_owned)).collect();
     let allowed = ["external", "silent", "success_codes"];
     let plain = !used.spread && used.named.iter().all(|(name, _)| allowed.contains(&name.as_str()));
     match literal.filter(|_| plain) {

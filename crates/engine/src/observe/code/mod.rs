@@ -105,21 +105,9 @@ pub(super) fn code_beside(
     if runner.depth > NESTING || !runner.out.spend(8 + u32::try_from(text.len() / 32).unwrap_or(u32::MAX)) {
         return opaque_code(runner.out, ": it goes too deep", Some(language), by);
     }
-    let mut invocation = Invocation {
-        args: Args::default(),
-        by: by.clone(),
-        roles: Vec::new(),
-        does: Vec::new(),
-        input: Stream::unknown(Origin::default()),
-        output: Stream::unknown(Origin::default()),
-        cwd: state.cwd.as_deref().map(str::to_owned),
-        passes_input: false,
-        environment: Vec::new(),
-        stored: Vec::new(),
-        work_tree: None,
-        task: None,
-        done: true,
-    };
+    let unknown = Stream::unknown(Origin::default());
+    let mut invocation = Invocation::new(by.clone(), Args::default(), unknown, state.cwd.as_deref());
+    invocation.done = true;
     let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new() };
     runner.depth += 3;
     let output = read_code(runner, text, &mut code, state);

@@ -97,7 +97,7 @@ pub(crate) fn touch_carried_glob(out: &mut Observer<'_>, touch: Touch, absolute:
     for earlier in earlier_globs(out, absolute) {
         let (base, pattern) = parted(&earlier.path);
         let resolved = path::resolve(base, out.world, Follow::Last);
-        if reads(touch) || (earlier.is_moved && deletes(touch)) || resolved.linked {
+        if touch.reads() || (earlier.is_moved && deletes(touch)) || resolved.linked {
             globs.push(path::join(&resolved.real, pattern));
         } else {
             // A search goes through no link that it meets, unless it is told to.
@@ -163,13 +163,13 @@ fn is_meant(out: &Observer<'_>, touch: Touch, earlier: &Earlier) -> bool {
     let is_linked = resolved.lost || resolved.real != resolved.lexical;
     let is_written = matches!(touch, Touch::Write | Touch::Append);
     let is_lost = (earlier.is_moved && (deletes(touch) || touch == Touch::Write)) || (earlier.is_shared && is_written);
-    (is_there || resolved.lost) && (reads(touch) || is_lost || is_linked)
+    (is_there || resolved.lost) && (touch.reads() || is_lost || is_linked)
 }
 
 /// Trees that this call put below a directory of which everything is read or deleted.
 fn carried_below(out: &Observer<'_>, touch: Touch, directory: &str) -> Vec<String> {
     let is_meant = |carried: &&Carried| {
-        let counts = reads(touch) || (deletes(touch) && carried.is_moved);
+        let counts = touch.reads() || (deletes(touch) && carried.is_moved);
         counts && carried.place != directory && path::under(&carried.place, directory)
     };
     let sources = out.carried.iter().filter(is_meant).filter_map(|carried| carried.source.clone());
@@ -272,21 +272,6 @@ fn targets(out: &Observer<'_>, real: &str, led: &mut Led) -> Vec<(String, bool)>
         }
     }
     targets
-}
-
-fn reads(touch: Touch) -> bool {
-    match touch {
-        Touch::Read | Touch::ReadTree | Touch::Upload | Touch::List => true,
-        Touch::Write
-        | Touch::Append
-        | Touch::Create
-        | Touch::Edit
-        | Touch::Delete
-        | Touch::DeleteTree
-        | Touch::Move
-        | Touch::Metadata
-        | Touch::MetadataTree => false,
-    }
 }
 
 fn deletes(touch: Touch) -> bool {

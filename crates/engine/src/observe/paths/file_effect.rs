@@ -337,31 +337,22 @@ impl Observer<'_> {
 }
 
 fn note_reading(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
-    match touch {
-        Touch::Read | Touch::Upload => {
-            let look = world.look(real);
-            if touch == Touch::Upload {
-                hand_over(effect, look.size);
-            }
-            if look.kind == Kind::Special {
-                effect.marks.add(Mark::Device);
-            }
-            if look.kind == Kind::File && look.hard_links > 1 && is_name_of_secret(world, real) {
-                effect.marks.add(Mark::HardLinked);
-                effect.sensitivity = effect.sensitivity.max(Sensitivity::Credential);
-            }
-        }
-        Touch::List => effect.marks.remove(Mark::Device),
-        Touch::ReadTree
-        | Touch::Write
-        | Touch::Append
-        | Touch::Create
-        | Touch::Edit
-        | Touch::Delete
-        | Touch::DeleteTree
-        | Touch::Move
-        | Touch::Metadata
-        | Touch::MetadataTree => {}
+    if touch == Touch::List {
+        return effect.marks.remove(Mark::Device);
+    }
+    if !matches!(touch, Touch::Read | Touch::Upload) {
+        return;
+    }
+    let look = world.look(real);
+    if touch == Touch::Upload {
+        hand_over(effect, look.size);
+    }
+    if look.kind == Kind::Special {
+        effect.marks.add(Mark::Device);
+    }
+    if look.kind == Kind::File && look.hard_links > 1 && is_name_of_secret(world, real) {
+        effect.marks.add(Mark::HardLinked);
+        effect.sensitivity = effect.sensitivity.max(Sensitivity::Credential);
     }
 }
 

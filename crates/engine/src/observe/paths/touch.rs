@@ -51,6 +51,11 @@ impl Touch {
         }
     }
 
+    /// Nothing changes.
+    pub(crate) fn reads(self) -> bool {
+        self.operation() == Operation::Read
+    }
+
     /// The same done to whatever lies in a directory.
     pub(crate) fn of_tree(self) -> Touch {
         match self {

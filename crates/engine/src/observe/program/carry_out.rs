@@ -6,18 +6,21 @@ use doorward_vocabulary::{FlowKind, Mark, Marks};
 
 use super::Invocation;
 use super::console::{console, console_input};
+use super::destination::into;
+use super::environments::enter_environment;
 use super::file_roles::{reads, writes};
 use super::file_trust::{FileRun, How};
 use super::findings::{Finding, Findings, Run, ShellText, Started};
 use super::grammar::git_contents::git_contents;
-use super::inner::{inner_command, shell_code};
+use super::inner::{inner_command, inner_line, inner_shell, placed_command, shell_code};
 use super::invocation::Start;
 use super::invoke::invoke;
 use super::naming::normalised;
 use super::recipe::{project_program, run_file};
-use super::roles::{flag_values, helper_program, operands, role};
+use super::roles::{helper_program, role};
 use super::scripts::script_file;
 use super::searches::listed::note_search;
+use super::words::{flag_values, operands};
 use crate::observe::code::imports::python_files;
 use crate::observe::code::{Source, code, of_program};
 use crate::observe::field::positional;
@@ -70,8 +73,15 @@ fn carry_out_one(runner: &mut Runner<'_, '_>, finding: Finding, invocation: &mut
         Finding::Write(touch, field) => writes(runner.out, touch, &field, invocation, state),
         Finding::Search { starts, tests } => note_search(runner.out, &starts, &tests, invocation.cwd.as_deref()),
         Finding::Role(field, part) => role(runner, &field, part, invocation, state),
-        Finding::FlagValues => flag_values(runner, invocation, state),
-        Finding::Operands => operands(runner, invocation, state),
+        Finding::FlagValues => {
+            let findings = flag_values(invocation);
+            carry_out(runner, findings, invocation, state);
+        }
+        Finding::Operands => {
+            let findings = operands(invocation);
+            carry_out(runner, findings, invocation, state);
+        }
+        Finding::Into(field, at) => into(runner.out, &field, at, invocation, state),
         Finding::Named(words) => runner.out.command(normalised(&words), state.cwd.as_ref()),
         Finding::Fetched => invocation.output.origin.download = true,
         Finding::SecretPrinted => invocation.output.origin.secret = true,
@@ -100,6 +110,15 @@ fn run(runner: &mut Runner<'_, '_>, what: Run, invocation: &mut Invocation, stat
     match what {
         Run::Helper(program) => helper_program(runner, &program, invocation, state),
         Run::Command(words) => inner_command(runner, words, invocation, state),
+        Run::Placed(words) => placed_command(runner, words, invocation, state),
+        Run::InEnvironment(words) => {
+            let outer = state.venv.clone();
+            enter_environment(runner.out.world, &invocation.by.name, state);
+            inner_command(runner, words, invocation, state);
+            state.venv = outer;
+        }
+        Run::Joined(words) => inner_shell(runner, &words, invocation, state),
+        Run::Line(line) => inner_line(runner, &line, invocation, state),
         Run::Program(started) => start(runner, started, invocation, state),
         Run::Code(text) => shell_code(runner, &text, invocation, state),
         Run::ShellText(text) => shell_text(runner, text, invocation, state),

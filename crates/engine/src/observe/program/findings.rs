@@ -51,6 +51,7 @@ pub(super) enum Finding {
     Role(Field, Role),
     FlagValues,
     Operands,
+    Into(Field, Option<usize>),
     Named(Vec<Field>),
     Run(Run),
     InputTaken,
@@ -67,6 +68,10 @@ pub(super) enum Finding {
 pub(super) enum Run {
     Helper(Field),
     Command(Vec<Field>),
+    Placed(Vec<Field>),
+    InEnvironment(Vec<Field>),
+    Joined(Vec<Field>),
+    Line(Field),
     Program(Started),
     Code(Field),
     ShellText(ShellText),
@@ -230,6 +235,31 @@ impl Findings {
         self.0.push(Finding::Run(Run::Command(words)));
     }
 
+    /// The same where what was found is put in place of `{}`, or at the end.
+    pub(crate) fn run_placed(&mut self, words: Vec<Field>) {
+        self.0.push(Finding::Run(Run::Placed(words)));
+    }
+
+    /// The same in the environment that the program sets up.
+    pub(crate) fn run_in_environment(&mut self, words: Vec<Field>) {
+        self.0.push(Finding::Run(Run::InEnvironment(words)));
+    }
+
+    /// The words, put together, are a text that a shell runs.
+    pub(crate) fn run_joined(&mut self, words: Vec<Field>) {
+        self.0.push(Finding::Run(Run::Joined(words)));
+    }
+
+    /// A whole command line, and nothing else, is run.
+    pub(crate) fn run_line(&mut self, line: Field) {
+        self.0.push(Finding::Run(Run::Line(line)));
+    }
+
+    /// Files are put into this place; `at` says which operand it is, unless a flag names it.
+    pub(crate) fn put_into(&mut self, place: Field, at: Option<usize>) {
+        self.0.push(Finding::Into(place, at));
+    }
+
     /// The words are written down as a command, though nothing of it runs.
     pub(crate) fn name(&mut self, words: &[Field]) {
         self.0.push(Finding::Named(words.to_vec()));
@@ -364,7 +394,12 @@ impl Findings {
 
 /// An effect on something that is not a file.
 pub(super) fn on_resource(does: &Does, name: impl Into<String>, invocation: &Invocation) -> Effect {
-    let mut effect = Effect::new(does.operation, Target::Resource(name.into()));
+    stated_effect(does, Target::Resource(name.into()), invocation)
+}
+
+/// The effect that a program file states, on what the command works on.
+pub(super) fn stated_effect(does: &Does, target: Target, invocation: &Invocation) -> Effect {
+    let mut effect = Effect::new(does.operation, target);
     effect.scope = does.scope;
     effect.reversibility = does.reversibility;
     effect.reach = does.reach;

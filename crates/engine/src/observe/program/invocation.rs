@@ -53,6 +53,25 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
+    /// A run in this directory of which nothing is known but its words.
+    pub(crate) fn new(by: By, args: Args, input: Stream, cwd: Option<&str>) -> Invocation {
+        Invocation {
+            args,
+            by,
+            roles: Vec::new(),
+            does: Vec::new(),
+            input,
+            output: Stream::default(),
+            cwd: cwd.map(str::to_owned),
+            passes_input: false,
+            environment: Vec::new(),
+            stored: Vec::new(),
+            work_tree: None,
+            task: None,
+            done: false,
+        }
+    }
+
     pub(crate) fn operand(&self, at: usize) -> Option<&Field> {
         self.args.operands.get(at)
     }

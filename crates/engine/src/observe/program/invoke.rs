@@ -18,12 +18,12 @@ use super::naming::shown_name;
 use super::patches::note_patches;
 use super::reading::{assign_roles, directory_flags, unknown_words};
 use super::request_flags::reaching_values;
-use super::roles::{flag_values, operands};
 use super::sinks::displaced_sinks;
 use super::stated::{effects_of, note_downloads};
 use super::switches::note_switches;
+use super::words::{default_operand, flag_values, operands};
 use super::{Invocation, args, extra_checks, listing, scalar_output};
-use crate::knowledge::schema::{Does, Role};
+use crate::knowledge::schema::Does;
 use crate::observe::field::Field;
 use crate::observe::program::carry_out::carry_out;
 use crate::observe::sheet::observer::{By, Observer};
@@ -46,21 +46,10 @@ pub(crate) fn invoke<'a>(
     let Start { words, input, part } = start;
     let prepared = prepare(runner.out, &entry, words, state);
     let args = args::read(entry, prepared.as_deref().unwrap_or(words), runner.out.knowledge);
-    let mut invocation = Invocation {
-        by: By { name: shown_name(&name, &args), part },
-        does: args.entry().map(|entry| entry.does.clone()).unwrap_or_default(),
-        roles: Vec::new(),
-        output: Stream::unknown(Origin::default()),
-        cwd: state.cwd.as_deref().map(str::to_owned),
-        passes_input: true,
-        environment: Vec::new(),
-        stored: Vec::new(),
-        work_tree: None,
-        task: None,
-        done: false,
-        input,
-        args,
-    };
+    let by = By { name: shown_name(&name, &args), part };
+    let mut invocation = Invocation::new(by, args, input, state.cwd.as_deref());
+    invocation.does = invocation.args.entry().map(|entry| entry.does.clone()).unwrap_or_default();
+    invocation.passes_input = true;
     if is_information(&invocation) {
         if asks_anything(&invocation.args) {
             invocation.args.unknown_sub = None;
@@ -112,7 +101,8 @@ fn act_by_tables(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state
         invocation.output.text = made_by_mktemp(runner.out, invocation, state);
     }
     if !invocation.done {
-        flag_values(runner, invocation, state);
+        let found = flag_values(invocation);
+        carry_out(runner, found, invocation, state);
         words(runner, invocation, state);
         effects_of(runner, invocation, state);
     }
@@ -132,8 +122,9 @@ fn beyond_the_tables(world: &dyn World, invocation: &Invocation) -> Findings {
 /// The operands, with the marks that flags give them.
 fn words(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let ((), mut caused) = runner.collect(|runner| {
-        operands(runner, invocation, state);
-        default_operand(runner, invocation, state);
+        let mut found = operands(invocation);
+        found.extend(default_operand(invocation));
+        carry_out(runner, found, invocation, state);
         note_links(runner.out, invocation);
     });
     let marks = invocation.flag_marks();
@@ -151,25 +142,6 @@ fn is_information(invocation: &Invocation) -> bool {
         && args.unknown.is_empty()
         && args.given.iter().all(|given| given.value.is_none())
         && (args.operands.is_empty() || asks_a_subcommand(args) || asks_anything(args))
-}
-
-/// Programs that work on the current directory if no path is named.
-fn default_operand(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let Some(default) = invocation.args.entry().and_then(|entry| entry.default.clone()) else { return };
-    let is_path = |role: &Role| {
-        matches!(role, Role::Read | Role::Print | Role::ReadTree | Role::List | Role::Edit | Role::Create | Role::Write)
-    };
-    let wanted = default.given.is_empty() || default.given.iter().any(|flag| invocation.args.has(flag));
-    let unwanted = default.unless.iter().any(|flag| invocation.args.has(flag));
-    if wanted && !unwanted && !invocation.roles.iter().any(is_path) {
-        crate::observe::program::roles::role(
-            runner,
-            &Field::literal(".", doorward_shell::Span::default()),
-            default.role,
-            invocation,
-            state,
-        );
-    }
 }
 
 /// What comes out: what was read, what was passed through, and where it came from.

@@ -43,6 +43,7 @@ pub(super) mod stated;
 pub(super) mod sweeps;
 mod switches;
 pub(super) mod tasks;
+mod words;
 pub(super) mod written;
 
 pub(super) use invocation::{Invocation, Start};

@@ -6,10 +6,8 @@ use doorward_code::Language;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
-use super::destination::into;
-use super::environments::enter_environment;
 use super::file_roles::{empties, mount, plain, prints, process, reads, remote, set_for_command, url, writes};
-use super::inner::{inner_command, inner_line, inner_shell, placed_command, shell_code};
+use super::inner::{inner_command, inner_line, shell_code};
 use super::recipe::executes;
 use super::scripts::script_file;
 use crate::effect::{Effect, Target};
@@ -22,109 +20,6 @@ use crate::observe::program::file_roles::network_flows;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
-
-/// Effects of the values that flags took.
-pub(crate) fn flag_values(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let values: Vec<(Field, Role)> =
-        invocation.args.given.iter().filter_map(|given| given.value.clone().map(|value| (value, given.role))).collect();
-    for (field, role) in values {
-        if matches!(role, Role::CodeSh | Role::Execute) {
-            helper_program(runner, &field, invocation, state);
-            continue;
-        }
-        if role == Role::Line {
-            inner_line(runner, &field, invocation, state);
-            continue;
-        }
-        if role == Role::Command {
-            let rest = std::mem::take(&mut invocation.args.rest);
-            // The shell of nix runs the words as they stand.
-            if invocation.args.chain.first().is_some_and(|entry| entry.key == "nix") {
-                inner_command(runner, rest, invocation, state);
-            } else {
-                placed_command(runner, rest, invocation, state);
-            }
-            continue;
-        }
-        if role == Role::Into {
-            into(runner.out, &field, None, invocation, state);
-            continue;
-        }
-        self::role(runner, &field, role, invocation, state);
-        // `-cp build:/tmp/x`, `--require a,/tmp/x`: the others of a list are loaded as well.
-        if matches!(role, Role::Script | Role::Config) {
-            for other in field.text.split([':', ',']).skip(1).filter(|piece| piece.starts_with(['/', '~', '.'])) {
-                self::role(runner, &field.with_text(other), role, invocation, state);
-            }
-        }
-    }
-}
-
-/// Effects of the operands, the ones that start another command last.
-pub(crate) fn operands(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let operands = invocation.args.operands.clone();
-    let roles = invocation.roles.clone();
-    for (index, (field, role)) in operands.iter().zip(&roles).enumerate() {
-        match role {
-            Role::Command => {
-                let mut rest = operands.get(index..).unwrap_or_default().to_vec();
-                // `uv run tool.py`: such a file is given to Python, not started.
-                if invocation.by.name == "uv run" && field.exact().is_some_and(|text| text.ends_with(".py")) {
-                    rest.insert(0, Field::literal("python", field.span));
-                }
-                let outer = state.venv.clone();
-                enter_environment(runner.out.world, &invocation.by.name, state);
-                inner_command(runner, rest, invocation, state);
-                state.venv = outer;
-                return;
-            }
-            Role::Shell => {
-                let rest = operands.get(index..).unwrap_or_default();
-                inner_shell(runner, rest, invocation, state);
-                return;
-            }
-            Role::Into => into(runner.out, field, Some(index), invocation, state),
-            Role::Env => set_for_command(runner.out, field, invocation, state),
-            Role::Data
-            | Role::Read
-            | Role::Print
-            | Role::ReadTree
-            | Role::List
-            | Role::Write
-            | Role::Append
-            | Role::Create
-            | Role::Empty
-            | Role::Edit
-            | Role::Delete
-            | Role::DeleteTree
-            | Role::Move
-            | Role::LinkSource
-            | Role::Metadata
-            | Role::MetadataTree
-            | Role::Upload
-            | Role::Execute
-            | Role::Script
-            | Role::ScriptSh
-            | Role::Config
-            | Role::Code
-            | Role::CodeSh
-            | Role::CodePython
-            | Role::CodeJs
-            | Role::CodeSql
-            | Role::Line
-            | Role::Cwd
-            | Role::Url
-            | Role::UrlUpload
-            | Role::Host
-            | Role::RemotePath
-            | Role::RemoteInto
-            | Role::Mount
-            | Role::Resource
-            | Role::Package
-            | Role::Pid => self::role(runner, field, *role, invocation, state),
-        }
-    }
-}
 
 /// A program that another one is told to start, with arguments and input that cannot be seen.
 pub(crate) fn helper_program(

@@ -8,12 +8,12 @@ use super::containers::containers;
 use super::destination::place_effect;
 use super::extra_checks::{asks_loopback_only, environment_dump, host_marks};
 use super::file_roles::network_flows;
+use super::findings::stated_effect;
 use super::forwarded_args::handed_on;
 use super::naming::target;
 use super::recipe::recipe;
 use super::tasks::tasks;
 use super::{Invocation, named_tasks};
-use crate::effect::Effect;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::field::Field;
 use crate::observe::sheet::observer::Observer;
@@ -52,14 +52,7 @@ pub(crate) fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocatio
         if does.marks.has(Mark::EnvironmentDump) {
             environment_dump(runner.out.world, &mut does, invocation);
         }
-        let mut effect = Effect::new(does.operation, target(&does, invocation));
-        effect.scope = does.scope;
-        effect.reversibility = does.reversibility;
-        effect.reach = does.reach;
-        effect.sensitivity = does.sensitivity;
-        effect.marks = does.marks;
-        effect.by.clone_from(&invocation.by.name);
-        effect.part = invocation.by.part;
+        let mut effect = stated_effect(&does, target(&does, invocation), invocation);
         place_effect(runner.out.world, &mut effect, invocation);
         if does.operation == Operation::Network && does.marks.has(Mark::Upload) {
             effect.marks.union(host_marks(runner.out.world, invocation));

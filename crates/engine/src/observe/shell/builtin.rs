@@ -378,21 +378,8 @@ impl Runner<'_, '_> {
         if words.first().is_some_and(|word| word.may_be_flag() || word.text.starts_with("-p")) {
             self.out.lower(Degree::Opaque, format!("which file `{}` runs", by.name));
         }
-        let mut invocation = Invocation {
-            args: Args { operands: words.to_vec(), ..Args::default() },
-            by: by.clone(),
-            roles: Vec::new(),
-            does: Vec::new(),
-            input: input.clone(),
-            output: Stream::default(),
-            cwd: state.cwd.as_deref().map(str::to_owned),
-            passes_input: false,
-            environment: Vec::new(),
-            stored: Vec::new(),
-            work_tree: None,
-            task: None,
-            done: false,
-        };
+        let args = Args { operands: words.to_vec(), ..Args::default() };
+        let mut invocation = Invocation::new(by.clone(), args, input.clone(), state.cwd.as_deref());
         match words.first() {
             Some(file) => script_file(self, file, Role::ScriptSh, &mut invocation, state),
             None => self.out.lower(Degree::Unknown, "`source` without a file"),
