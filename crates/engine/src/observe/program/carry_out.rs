@@ -101,7 +101,7 @@ fn carry_out_one(runner: &mut Runner<'_, '_>, finding: Finding, invocation: &mut
             let findings = reader(runner.out, invocation, state);
             carry_out(runner, findings, invocation, state);
         }
-        Finding::Run(what) => run(runner, what, invocation, state),
+        Finding::Run(what) => run(runner, *what, invocation, state),
     }
 }
 

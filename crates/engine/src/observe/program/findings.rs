@@ -53,7 +53,7 @@ pub(super) enum Finding {
     Operands,
     Into(Field, Option<usize>),
     Named(Vec<Field>),
-    Run(Run),
+    Run(Box<Run>),
     InputTaken,
     DownloadRun,
     Fetched,
@@ -105,6 +105,10 @@ pub(super) struct ShellText {
 }
 
 impl Findings {
+    fn run_later(&mut self, what: Run) {
+        self.0.push(Finding::Run(Box::new(what)));
+    }
+
     /// Nothing but a doubt.
     pub(crate) fn doubtful(degree: Degree, because: impl Into<String>) -> Findings {
         Findings(vec![Finding::Doubt(degree, because.into())])
@@ -182,7 +186,7 @@ impl Findings {
 
     /// A hook of git runs in the work tree.
     pub(crate) fn run_hook(&mut self, file: impl Into<String>, root: &str) {
-        self.0.push(Finding::Run(Run::Hook { file: file.into(), root: root.to_owned() }));
+        self.run_later(Run::Hook { file: file.into(), root: root.to_owned() });
     }
 
     /// The call as a whole is marked.
@@ -222,37 +226,37 @@ impl Findings {
 
     /// A program is started with arguments and input that cannot be seen.
     pub(crate) fn start(&mut self, program: Field) {
-        self.0.push(Finding::Run(Run::Helper(program)));
+        self.run_later(Run::Helper(program));
     }
 
     /// A text is run by a shell.
     pub(crate) fn run_text(&mut self, text: Field) {
-        self.0.push(Finding::Run(Run::Code(text)));
+        self.run_later(Run::Code(text));
     }
 
     /// The words are a command of their own.
     pub(crate) fn run(&mut self, words: Vec<Field>) {
-        self.0.push(Finding::Run(Run::Command(words)));
+        self.run_later(Run::Command(words));
     }
 
     /// The same where what was found is put in place of `{}`, or at the end.
     pub(crate) fn run_placed(&mut self, words: Vec<Field>) {
-        self.0.push(Finding::Run(Run::Placed(words)));
+        self.run_later(Run::Placed(words));
     }
 
     /// The same in the environment that the program sets up.
     pub(crate) fn run_in_environment(&mut self, words: Vec<Field>) {
-        self.0.push(Finding::Run(Run::InEnvironment(words)));
+        self.run_later(Run::InEnvironment(words));
     }
 
     /// The words, put together, are a text that a shell runs.
     pub(crate) fn run_joined(&mut self, words: Vec<Field>) {
-        self.0.push(Finding::Run(Run::Joined(words)));
+        self.run_later(Run::Joined(words));
     }
 
     /// A whole command line, and nothing else, is run.
     pub(crate) fn run_line(&mut self, line: Field) {
-        self.0.push(Finding::Run(Run::Line(line)));
+        self.run_later(Run::Line(line));
     }
 
     /// Files are put into this place; `at` says which operand it is, unless a flag names it.
@@ -267,61 +271,53 @@ impl Findings {
 
     /// A known program is started with these words; what it prints is lost.
     pub(crate) fn start_known(&mut self, entry: Entry, name: impl Into<String>, words: Vec<Field>) {
-        self.0.push(Finding::Run(Run::Program(Started {
-            program: Known { entry, name: name.into() },
-            words,
-            prints: false,
-        })));
+        self.run_later(Run::Program(Started { program: Known { entry, name: name.into() }, words, prints: false }));
     }
 
     /// A known program takes the place of this one: what it prints comes out.
     pub(crate) fn become_known(&mut self, entry: Entry, name: impl Into<String>, words: Vec<Field>) {
-        self.0.push(Finding::Run(Run::Program(Started {
-            program: Known { entry, name: name.into() },
-            words,
-            prints: true,
-        })));
+        self.run_later(Run::Program(Started { program: Known { entry, name: name.into() }, words, prints: true }));
     }
 
     /// A shell is handed a text, and the words behind it.
     pub(crate) fn run_by_shell(&mut self, shell: Shell, text: Field, words: &[Field]) {
         let (zero, words) = (words.first().cloned(), words.get(1..).unwrap_or_default().to_vec());
-        self.0.push(Finding::Run(Run::ShellText(ShellText { shell, text, zero, words })));
+        self.run_later(Run::ShellText(ShellText { shell, text, zero, words }));
     }
 
     /// Data arrives where a shell expects code; `words` are `$1` and on, if they are others than before.
     pub(crate) fn run_stream(&mut self, stream: Stream, words: Option<Vec<Field>>) {
-        self.0.push(Finding::Run(Run::Stream(stream, words)));
+        self.run_later(Run::Stream(stream, words));
     }
 
     /// Data arrives where the program expects code in its own language.
     pub(crate) fn run_own_code(&mut self, stream: Stream) {
-        self.0.push(Finding::Run(Run::OwnCode(stream)));
+        self.run_later(Run::OwnCode(stream));
     }
 
     /// A file with code in it is run or loaded.
     pub(crate) fn run_script(&mut self, file: Field, role: Role) {
-        self.0.push(Finding::Run(Run::Script { file, role, operands: None }));
+        self.run_later(Run::Script { file, role, operands: None });
     }
 
     /// The same with other operands than those of the program.
     pub(crate) fn run_script_with(&mut self, file: Field, role: Role, operands: Vec<Field>) {
-        self.0.push(Finding::Run(Run::Script { file, role, operands: Some(operands) }));
+        self.run_later(Run::Script { file, role, operands: Some(operands) });
     }
 
     /// A Python module of the project is run, below a directory other than the current one if that is said.
     pub(crate) fn run_module(&mut self, name: impl Into<String>, root: Option<String>) {
-        self.0.push(Finding::Run(Run::Module { name: name.into(), root }));
+        self.run_later(Run::Module { name: name.into(), root });
     }
 
     /// The command line of a framework gets these words.
     pub(crate) fn run_console(&mut self, program: String, words: Vec<Field>) {
-        self.0.push(Finding::Run(Run::Console(program, words)));
+        self.run_later(Run::Console(program, words));
     }
 
     /// A text is read as the name of a variable, and a subscript in it is evaluated.
     pub(crate) fn evaluate(&mut self, text: impl Into<String>) {
-        self.0.push(Finding::Run(Run::Subscript(text.into())));
+        self.run_later(Run::Subscript(text.into()));
     }
 
     /// Something from another machine is run.
@@ -364,12 +360,12 @@ impl Findings {
 
     /// Data that is not known is run as code.
     pub(crate) fn run_unknown(&mut self, origin: Origin) {
-        self.0.push(Finding::Run(Run::Unknown(origin)));
+        self.run_later(Run::Unknown(origin));
     }
 
     /// What comes in is run.
     pub(crate) fn run_input(&mut self) {
-        self.0.push(Finding::Run(Run::Input));
+        self.run_later(Run::Input);
     }
 
     /// What comes out may hold secrets.
