@@ -2,8 +2,8 @@
 
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
 
-use super::observer::{By, Observer};
-use super::shell::field::Field;
+use super::field::Field;
+use super::sheet::observer::{By, Observer};
 use crate::effect::{Effect, Target};
 use crate::network::{self, Address};
 use crate::secret;

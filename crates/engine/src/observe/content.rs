@@ -2,8 +2,7 @@
 
 use doorward_vocabulary::{Mark, Marks};
 
-use crate::path;
-use crate::secret;
+use crate::{path, secret};
 
 /// Keys of a package manifest whose value is run without being asked for.
 // `npm install` runs these without being asked; a new one is how a poisoned manifest gets to run (files-022).

@@ -2,9 +2,9 @@
 
 use doorward_vocabulary::{Degree, Marks, Operation};
 
-use super::file_effect::Touch;
-use super::observer::{By, Observer};
-use super::shell::field::Field;
+use super::field::Field;
+use super::paths::touch::Touch;
+use super::sheet::observer::{By, Observer};
 use crate::call::{Change, ChangeKind};
 use crate::observe::hidden::note_hidden;
 
@@ -18,7 +18,7 @@ pub(super) fn read_tool(out: &mut Observer<'_>, path: &str, cwd: &str) {
 /// The search tool: everything below the path is read.
 pub(super) fn search_tool(out: &mut Observer<'_>, path: Option<&str>, files: Option<&str>, cwd: &str) {
     tool_path(out, Touch::ReadTree, path.filter(|path| !path.is_empty()).unwrap_or(cwd), cwd);
-    if files.is_some_and(|files| crate::observe::globs::picks_sensitive(files, cwd, out.world)) {
+    if files.is_some_and(|files| crate::observe::paths::globs::picks_sensitive(files, cwd, out.world)) {
         out.lower(Degree::Opaque, "a search through files named like secrets");
     }
 }

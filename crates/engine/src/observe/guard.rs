@@ -2,8 +2,8 @@
 
 use doorward_vocabulary::{Mark, Operation};
 
-use super::found::Found;
-use super::globs;
+use super::paths::globs;
+use super::sheet::found::Found;
 use crate::effect::{Effect, Target};
 
 /// What runs beside every call: the guard, and the clients whose calls it judges.

@@ -3,7 +3,7 @@
 use doorward_shell::{Hidden, HiddenKind};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use super::observer::{By, Observer};
+use super::sheet::observer::{By, Observer};
 
 /// Notes the first hiding character of a text.
 pub(super) fn note_hidden(out: &mut Observer<'_>, text: &str) {

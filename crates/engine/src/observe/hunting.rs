@@ -2,7 +2,7 @@
 
 use doorward_vocabulary::{Mark, Operation, Sensitivity};
 
-use super::observer::Observer;
+use super::sheet::observer::Observer;
 use crate::effect::Effect;
 
 /// How tokens begin. A search for one finds nothing but secrets.

@@ -4,10 +4,10 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Operation, Reach, Reversibilit
 use serde_json::{Map, Value};
 
 use super::connect::Exchange;
-use super::file_effect::Touch;
-use super::observer::{By, Observer};
-use super::shell::field::Field;
-use super::shell::run::Runner;
+use super::field::Field;
+use super::paths::touch::Touch;
+use super::sheet::observer::{By, Observer};
+use super::shell::runner::Runner;
 use super::shell::state::State;
 use super::stream::Stream;
 use crate::effect::{Effect, Target};

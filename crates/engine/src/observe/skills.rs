@@ -3,7 +3,7 @@
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use serde_json::Value;
 
-use super::observer::{By, Observer};
+use super::sheet::observer::{By, Observer};
 use crate::path;
 use crate::world::{Content, World};
 

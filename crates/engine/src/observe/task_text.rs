@@ -4,8 +4,8 @@
 
 use doorward_vocabulary::{Degree, Sensitivity};
 
-use super::observer::Observer;
-use super::shell::run::Runner;
+use super::sheet::observer::Observer;
+use super::shell::runner::Runner;
 use super::shell::state::State;
 use crate::observe::recipes::trusted::harm_in;
 use crate::path;

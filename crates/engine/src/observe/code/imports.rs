@@ -6,11 +6,12 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 use super::{Code, stdlib};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::observe::observer::Observer;
-use crate::observe::program::recipe::{How, is_changed, project_program};
+use crate::observe::field::Field;
+use crate::observe::program::file_trust::{FileRun, How, is_changed};
+use crate::observe::program::recipe::project_program;
 use crate::observe::program::roles::role;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::sheet::observer::Observer;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::path;
@@ -169,7 +170,8 @@ fn project_module(runner: &mut Runner<'_, '_>, file: &str, code: &mut Code<'_>, 
     let by = code.invocation.by.clone();
     let inside = runner.out.world.project().is_some_and(|project| path::under(file, project));
     if inside {
-        return project_program(runner, file, &[], state, &Stream::unknown(Origin::default()), &by, How::Read);
+        let input = Stream::unknown(Origin::default());
+        return project_program(runner, &FileRun { file, input: &input, by: &by, how: How::Read }, &[], state);
     }
     runner.out.lower(Degree::Opaque, format!("the module `{}` outside the project", path::name(file)));
     runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::OutsideProject));

@@ -5,7 +5,7 @@ use doorward_code::{Language, Reading, Use, Value};
 use super::act::Act;
 use super::{Code, act_of, not_known, other_names, values};
 use crate::observe::program::inner::inner_command;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 
 /// Packages of which every member describes tests, builds or data.
@@ -207,23 +207,8 @@ pub(super) fn usual(runner: &mut Runner<'_, '_>, used: &Use, code: &mut Code<'_>
     if !is_session(used) || !used.name.starts_with('.') {
         return;
     }
-    let literal: Option<Vec<String>> = used
-        .arguments
-        .as_deref()
-        .unwrap_or_default()
-        .iter()
-        .map(|value| match value {
-            Value::Text(text) => Some(text.clone()),
-            Value::Unknown
-            | Value::Plain(_)
-            | Value::List(_)
-            | Value::OneOf(_)
-            | Value::Matches(_)
-            | Value::Below(_)
-            | Value::Name
-            | Value::Record(_) => None,
-        })
-        .collect();
+    let literal: Option<Vec<String>> =
+        used.arguments.as_deref().unwrap_or_default().iter().map(|value| value.text().map(str::to_owned)).collect();
     let allowed = ["external", "silent", "success_codes"];
     let plain = !used.spread && used.named.iter().all(|(name, _)| allowed.contains(&name.as_str()));
     match literal.filter(|_| plain) {

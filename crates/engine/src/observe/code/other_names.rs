@@ -185,19 +185,9 @@ fn picks_unknown(reading: &Reading) -> bool {
 /// `getattr(os, "name")`: the name stands there, and is that of something harmless.
 fn picks_powerful(module: &str, language: Language, reading: &Reading) -> bool {
     let picks = reading.uses.iter().filter(|used| used.name == "getattr");
-    picks.filter_map(|used| used.argument(1)).any(|name| match name {
-        Value::Text(name) if !name.contains(UNKNOWN) => {
-            is_starter(&format!("{module}.{name}"), language) || name.starts_with("__")
-        }
-        Value::Unknown
-        | Value::Text(_)
-        | Value::Plain(_)
-        | Value::List(_)
-        | Value::OneOf(_)
-        | Value::Matches(_)
-        | Value::Below(_)
-        | Value::Name
-        | Value::Record(_) => true,
+    picks.filter_map(|used| used.argument(1)).any(|name| match name.text().filter(|name| !name.contains(UNKNOWN)) {
+        Some(name) => is_starter(&format!("{module}.{name}"), language) || name.starts_with("__"),
+        None => true,
     })
 }
 
@@ -259,25 +249,15 @@ fn loads_by_name(used: &Use, modules: &[&str]) -> bool {
     if !is_import || used.arguments.is_none() {
         return false;
     }
-    match used.argument(0) {
-        Some(Value::Text(name)) if !name.contains(UNKNOWN) => {
+    match used.argument(0).and_then(Value::text) {
+        Some(name) if !name.contains(UNKNOWN) => {
             let name = name.strip_prefix("node:").unwrap_or(name);
             // What a mock keeps of a module is called by its name elsewhere.
             modules.contains(&name) && last_word(&used.name) == "import_module"
         }
         // A module of the project whose package stands there.
-        Some(Value::Text(name)) => name.starts_with(UNKNOWN),
-        Some(
-            Value::Unknown
-            | Value::Plain(_)
-            | Value::List(_)
-            | Value::OneOf(_)
-            | Value::Matches(_)
-            | Value::Below(_)
-            | Value::Name
-            | Value::Record(_),
-        )
-        | None => true,
+        Some(name) => name.starts_with(UNKNOWN),
+        None => true,
     }
 }
 

@@ -4,13 +4,13 @@ use doorward_code::{Use, Value};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::act::Act;
-use super::{Code, Manner, name, not_known, values};
+use super::{Code, name, not_known, values};
 use crate::knowledge::schema::Role;
-use crate::observe::lingering::unwaited;
+use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::program::inner::inner_command;
 use crate::observe::program::roles::role;
-use crate::observe::shell::field::{Field, UNKNOWN};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::background::unwaited;
+use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;

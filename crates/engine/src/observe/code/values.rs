@@ -3,7 +3,7 @@
 use doorward_code::{HOME, Value};
 use doorward_shell::Span;
 
-use crate::observe::shell::field::{Field, UNKNOWN};
+use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::stream::Shape;
 
 /// Every field that a value may be; one that is unknown stands for all the rest.

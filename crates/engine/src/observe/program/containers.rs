@@ -4,9 +4,9 @@
 use doorward_vocabulary::{Degree, Mark, Operation, Reach, Scope};
 
 use super::Invocation;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
 use crate::observe::recipes;
-use crate::observe::shell::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::{Content, Kind, World};
@@ -176,7 +176,7 @@ fn compose_files(world: &dyn World, cwd: &str) -> Vec<String> {
 }
 
 fn is_in_project(world: &dyn World, file: &str) -> bool {
-    crate::observe::shell::paths::is_ours(Some(file), world)
+    crate::observe::paths::words::is_ours(Some(file), world)
 }
 
 /// The text of a file of the project that came with it, and whether it was changed since it was trusted.

@@ -4,16 +4,16 @@ use doorward_vocabulary::{Mark, Operation, Scope};
 
 use super::Invocation;
 use super::arriving::copies_in;
-use super::roles::{plain, reads, writes};
+use super::file_roles::{plain, reads, writes};
 use crate::effect::Effect;
 use crate::knowledge::schema::Role;
-use crate::observe::caused::Caused;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::paths::tracked::note_discarded;
+use crate::observe::sheet::caused::Caused;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::aftermath::store;
-use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
-use crate::observe::tracked::note_discarded;
 use crate::path;
 use crate::world::{Kind, Tracking, World};
 

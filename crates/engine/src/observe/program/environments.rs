@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::{Kind, World};

@@ -8,12 +8,12 @@ use super::carrying::note_carrying;
 use super::findings::Findings;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::caused::Caused;
 use crate::observe::connect::Exchange;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::{By, Observer};
-use crate::observe::ruled::reads_ruled_from;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::paths::ruled::reads_ruled_from;
+use crate::observe::paths::touch::Touch;
+use crate::observe::sheet::caused::Caused;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::world::World;
@@ -311,8 +311,8 @@ pub(crate) fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Find
         let name = crate::path::name(&value.text);
         let is_all = name.chars().all(|letter| matches!(letter, '*' | '?' | '.')) && !name.starts_with('.');
         let is_barred = value.text.starts_with('!') || is_all;
-        if crate::observe::globs::picks_sensitive(&value.text, cwd, world)
-            || (!is_barred && crate::observe::globs::may_pick_sensitive(&value.text, world))
+        if crate::observe::paths::globs::picks_sensitive(&value.text, cwd, world)
+            || (!is_barred && crate::observe::paths::globs::may_pick_sensitive(&value.text, world))
         {
             found.doubt(Degree::Opaque, format!("the wildcard `{}` may match something sensitive", value.shown()));
         }

@@ -2,9 +2,9 @@
 
 use super::Invocation;
 use super::args::Args;
-use crate::observe::globs::{leaves_odd_names, may_filter_sensitive, may_find_sensitive, may_pick_sensitive};
-use crate::observe::shell::field::Field;
-use crate::observe::shell::paths::{is_free_of_flags, is_ours, is_plain_inside};
+use crate::observe::field::Field;
+use crate::observe::paths::globs::{leaves_odd_names, may_filter_sensitive, may_find_sensitive, may_pick_sensitive};
+use crate::observe::paths::words::{is_free_of_flags, is_ours, is_plain_inside};
 use crate::observe::stream::Shape;
 use crate::world::World;
 

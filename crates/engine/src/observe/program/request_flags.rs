@@ -4,7 +4,7 @@ use doorward_vocabulary::{Degree, Mark};
 
 use super::Invocation;
 use super::findings::Findings;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 use crate::world::World;
 
 /// Headers by which a server is told to take a request for one with another method.

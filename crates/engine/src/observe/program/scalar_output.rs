@@ -2,7 +2,7 @@
 
 use super::Invocation;
 use super::args::{Args, Given};
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 use crate::observe::stream::Shape;
 
 /// Programs that print one number or name made of letters and digits.

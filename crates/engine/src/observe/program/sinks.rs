@@ -2,8 +2,8 @@
 
 use super::Invocation;
 use super::findings::Findings;
-use crate::observe::file_effect::Touch;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::path::{self, Follow};
 use crate::place;
 use crate::world::World;

@@ -4,9 +4,9 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
-use crate::observe::caused::Caused;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::caused::Caused;
+use crate::observe::sheet::observer::Observer;
 
 /// Programs that keep settings about the certificates they check.
 // Programs with a `config set` of their own; the setting then outlives the call (protections-001, protections-007).

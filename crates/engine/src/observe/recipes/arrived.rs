@@ -6,10 +6,10 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::sources::{is_written_in, one_source};
 use crate::incoming::Arrival;
+use crate::observe::field::Field;
 use crate::observe::program::Invocation;
-use crate::observe::program::recipe::decides;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::program::file_trust::decides;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::{Kind, World};

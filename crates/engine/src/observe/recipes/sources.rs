@@ -5,11 +5,12 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Scope, Sensi
 
 use super::{arrived, files};
 use crate::effect::{Effect, Target};
-use crate::observe::code::{self, Manner, code_beside};
-use crate::observe::observer::By;
+use crate::observe::code::{self, Source, code_beside};
 use crate::observe::program::Invocation;
-use crate::observe::program::recipe::{How, run_file};
-use crate::observe::shell::run::Runner;
+use crate::observe::program::file_trust::{FileRun, How};
+use crate::observe::program::recipe::run_file;
+use crate::observe::sheet::observer::By;
+use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
@@ -111,7 +112,8 @@ pub(crate) fn changed_script(runner: &mut Runner<'_, '_>, file: &str, state: &mu
     let has_ending = path::name(file).contains('.');
     let how = if has_ending { How::Read } else { How::Itself };
     let outer = state.positional.take();
-    run_file(runner, file, state, &Stream::unknown(Default::default()), by, Mark::SessionFile, how);
+    let input = Stream::unknown(Default::default());
+    run_file(runner, &FileRun { file, input: &input, by, how }, Mark::SessionFile, state);
     state.positional = outer;
 }
 
@@ -150,7 +152,8 @@ pub(crate) fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Lang
         false => names_power(&text) || has_arrived,
     };
     if is_read {
-        code_beside(runner, Some(path::parent(file).to_owned()), &text, Some(language), state, by);
+        let source = Source { text: &text, language: Some(language), by };
+        code_beside(runner, &source, Some(path::parent(file).to_owned()), state);
     }
     runner.manner = outer;
     let mut found = runner.out.close(opened);

@@ -4,15 +4,15 @@
 use doorward_vocabulary::{Mark, Operation, Scope};
 
 use super::{follow_task, runner};
-use crate::effect::RECIPE;
-use crate::effect::{Effect, Target};
+use crate::effect::{Effect, RECIPE, Target};
 use crate::facts::Flow;
 use crate::knowledge::rule::Rule;
-use crate::observe::observer::{By, Findings};
 use crate::observe::program::Invocation;
-use crate::observe::program::recipe::{How, file_text};
+use crate::observe::program::file_trust::FileRun;
+use crate::observe::program::recipe::file_text;
 use crate::observe::recipes;
-use crate::observe::shell::run::Runner;
+use crate::observe::sheet::observer::Findings;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
@@ -47,7 +47,8 @@ pub(crate) fn look_through(runner: &mut Runner<'_, '_>, invocation: &mut Invocat
 }
 
 /// A script of the project, unchanged since the project was trusted.
-pub(crate) fn look_through_file(runner: &mut Runner<'_, '_>, file: &str, state: &State<'_>, by: &By, how: How) {
+pub(crate) fn look_through_file(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, state: &State<'_>) {
+    let file = run.file;
     let is_nested = runner.out.asides > 0;
     // What a script imports is not followed: it would be the whole project.
     if is_nested && crate::observe::code::of_file(file).is_some() {
@@ -57,7 +58,7 @@ pub(crate) fn look_through_file(runner: &mut Runner<'_, '_>, file: &str, state: 
     let name = path::name(file).to_owned();
     aside(runner, &name, |runner| {
         let mut inner: State<'_> = State { positional: None, ..state.clone() };
-        file_text(runner, file, &text, &mut inner, &Stream::unknown(Default::default()), by, how);
+        file_text(runner, &FileRun { input: &Stream::unknown(Default::default()), ..*run }, &text, &mut inner);
     });
 }
 

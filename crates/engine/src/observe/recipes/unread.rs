@@ -3,8 +3,8 @@
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use crate::observe::observer::{By, Observer};
 use crate::observe::program::Invocation;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::{Tracking, World};

@@ -1,7 +1,7 @@
 //! A word while its parts are put together: unknown parts, limits, splitting.
 
-use super::field::{Field, UNKNOWN};
 use super::state::State;
+use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::stream::{Shape, Stream};
 
 /// A longer word that expansions make is not known.

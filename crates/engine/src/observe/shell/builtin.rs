@@ -8,19 +8,20 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::code::runs_data;
 use super::directory::change_directory;
 use super::evaluate::{evaluates, reads_as_number};
-use super::exports::{assign, export, hides_history};
-use super::field::Field;
-use super::run::Runner;
+use super::exports::{assign, export};
+use super::poison::hides_history;
+use super::runner::Runner;
 use super::state::State;
-use super::variables::{let_builtin, printf_variable, read, wait};
+use super::variables::{has_letter, let_builtin, printf_variable, read, wait};
 use super::zsh::note_numbers;
 use crate::knowledge::schema::Role;
-use crate::observe::observer::{By, Observer};
+use crate::observe::field::Field;
 use crate::observe::program::args::Args;
 use crate::observe::program::environments::activated;
 use crate::observe::program::extra_checks::lists_environment;
 use crate::observe::program::scripts::script_file;
-use crate::observe::program::{Invocation, run};
+use crate::observe::program::{Invocation, Start, run};
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::stream::{Origin, Stream};
 
 fn is_cluster_with_x(word: &str) -> bool {
@@ -145,7 +146,7 @@ impl Runner<'_, '_> {
                 Some((variable, value)) => (variable.trim_end_matches('+'), Some(value)),
                 None => (word.text.as_str(), None),
             };
-            if variable.contains(super::field::UNKNOWN) || variable.contains("$(") || variable.contains('`') {
+            if variable.contains(crate::observe::field::UNKNOWN) || variable.contains("$(") || variable.contains('`') {
                 self.evaluated_subscript(variable, state);
                 self.out.lower(Degree::Opaque, format!("which variable `{name}` sets"));
                 continue;
@@ -166,7 +167,9 @@ impl Runner<'_, '_> {
             if flags.contains('i') {
                 Rc::make_mut(&mut state.numbers).insert(variable.to_owned());
                 evaluates(self.out, value.unwrap_or_default(), state);
-                if value.is_some_and(|value| value.contains(super::field::UNKNOWN)) && !word.shape.is_one_word() {
+                if value.is_some_and(|value| value.contains(crate::observe::field::UNKNOWN))
+                    && !word.shape.is_one_word()
+                {
                     reads_as_number(self.out);
                 }
             }
@@ -174,7 +177,7 @@ impl Runner<'_, '_> {
                 Rc::make_mut(&mut state.stubborn).insert(variable.to_owned());
             }
             if let Some(value) = value {
-                let is_known = !value.contains(super::field::UNKNOWN) && !word.many && !element;
+                let is_known = !value.contains(crate::observe::field::UNKNOWN) && !word.many && !element;
                 let text = is_known.then(|| value.to_owned());
                 let stream = Stream { text, ..Stream::unknown(word.origin) };
                 if exports && !crate::observe::names::is_poison(variable) {
@@ -292,20 +295,19 @@ fn takes_keywords(out: &mut Observer<'_>, state: &mut State<'_>) {
 fn shell_options(out: &mut Observer<'_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
     let is_flag = |word: &Field| matches!(word.exact(), Some("-s" | "-u" | "-q" | "-p" | "-o"));
     let mut options = words.iter().filter(|word| !is_flag(word));
-    if options.any(|word| is_odd_option(out, word)) {
+    if let Some(because) = options.find_map(odd_option) {
+        out.lower(Degree::Opaque, because);
         state.odd_shell = true;
     }
     Some(Stream::empty())
 }
 
 /// Options by which a shell expands or runs other words than it is read to; with `shopt`, or `-o` and `-O` of a shell.
-pub(crate) fn is_odd_option(out: &mut Observer<'_>, option: &Field) -> bool {
+///
+/// Yields why it cannot be followed.
+pub(crate) fn odd_option(option: &Field) -> Option<String> {
     let is_odd = !option.exact().is_some_and(|text| HARMLESS_OPTIONS.contains(&text));
-    if is_odd {
-        let option = option.shown();
-        out.lower(Degree::Opaque, format!("the shell option `{option}` changes how words are read"));
-    }
-    is_odd
+    is_odd.then(|| format!("the shell option `{}` changes how words are read", option.shown()))
 }
 impl Runner<'_, '_> {
     fn eval<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
@@ -364,7 +366,7 @@ impl Runner<'_, '_> {
             self.out.lower(Degree::Opaque, "builtins inside builtins, nested too deeply to follow");
             Stream::default()
         } else {
-            run(self, words, state, input.clone(), by.part)
+            run(self, Start { words: &words, input: input.clone(), part: by.part }, state)
         };
         self.depth -= 1;
         state.functions = functions;
@@ -376,21 +378,8 @@ impl Runner<'_, '_> {
         if words.first().is_some_and(|word| word.may_be_flag() || word.text.starts_with("-p")) {
             self.out.lower(Degree::Opaque, format!("which file `{}` runs", by.name));
         }
-        let mut invocation = Invocation {
-            args: Args { operands: words.to_vec(), ..Args::default() },
-            by: by.clone(),
-            roles: Vec::new(),
-            does: Vec::new(),
-            input: input.clone(),
-            output: Stream::default(),
-            cwd: state.cwd.as_deref().map(str::to_owned),
-            passes_input: false,
-            environment: Vec::new(),
-            stored: Vec::new(),
-            work_tree: None,
-            task: None,
-            done: false,
-        };
+        let args = Args { operands: words.to_vec(), ..Args::default() };
+        let mut invocation = Invocation::new(by.clone(), args, input.clone(), state.cwd.as_deref());
         match words.first() {
             Some(file) => script_file(self, file, Role::ScriptSh, &mut invocation, state),
             None => self.out.lower(Degree::Unknown, "`source` without a file"),
@@ -425,9 +414,4 @@ impl Runner<'_, '_> {
         }
         Some(Stream::default())
     }
-}
-
-/// One of the letters is among the flags, alone or in a row of letters.
-pub(crate) fn has_letter(words: &[Field], letters: &[char]) -> bool {
-    words.iter().any(|word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(letters))
 }

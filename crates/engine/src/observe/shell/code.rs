@@ -3,10 +3,10 @@
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks};
 
 use super::reading::{every_reading, readings};
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
 use crate::effect::Part;
-use crate::observe::observer::{By, Observer};
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::stream::{Origin, Stream};
 use crate::world::Shell;
 

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use doorward_vocabulary::{Mark, Operation};
 
-use super::field::Field;
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
 use crate::effect::Target;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Shape, Stream};
 use crate::path::{self, Follow};
 use crate::world::{Kind, World};
@@ -120,7 +120,7 @@ fn is_deleted(out: &Observer<'_>, directory: &str) -> bool {
 fn dynamic_directory(out: &mut Observer<'_>, word: &Field, state: &State<'_>) -> Option<String> {
     match word.shape {
         Shape::ProjectPaths | Shape::Matched
-            if word.prefix().is_empty() && super::paths::is_ours(state.cwd.as_deref(), out.world) =>
+            if word.prefix().is_empty() && crate::observe::paths::words::is_ours(state.cwd.as_deref(), out.world) =>
         {
             let cwd = state.cwd.as_deref()?;
             (!out.may_lead_out(cwd, word.shape)).then(|| cwd.to_owned())

@@ -2,16 +2,19 @@
 
 use doorward_vocabulary::Degree;
 
-use super::exports::poison;
-use super::field::Field;
-use super::run::Runner;
+use super::poison::poison;
+use super::runner::Runner;
 use super::state::State;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Shape, Stream};
 
 /// Subscripts in text that subscripts run are followed this deep.
 // Bash evaluates `a[$(…)]` inside values that are themselves subscripts (shell-tricks-768).
 const NESTED: u32 = 30;
+
+/// Why nobody can say what such data does.
+pub(crate) const READ_AS_NUMBER: &str = "unknown data read as arithmetic, which may run commands";
 
 /// Values that name other values are followed this far.
 // Arithmetic follows names: with `x=y` and `y=z`, `$((x))` reads `z`.
@@ -26,7 +29,7 @@ impl Runner<'_, '_> {
 
 /// Data that nobody has seen runs commands where a number is expected: `a[$(…)]`.
 pub(crate) fn reads_as_number(out: &mut Observer<'_>) {
-    out.lower(Degree::Opaque, "unknown data read as arithmetic, which may run commands");
+    out.lower(Degree::Opaque, READ_AS_NUMBER);
 }
 
 /// Text that the shell reads as arithmetic: in `$((…))`, a subscript, an offset, the value of a number.
@@ -59,7 +62,7 @@ impl Runner<'_, '_> {
         let Some((_, subscript)) = name.split_once('[') else { return };
         let subscript = subscript.rsplit_once(']').map_or(subscript, |(inside, _)| inside);
         evaluates(self.out, &format!("[{subscript}"), state);
-        if !subscript.contains(['$', '`', super::field::UNKNOWN]) {
+        if !subscript.contains(['$', '`', crate::observe::field::UNKNOWN]) {
             return;
         }
         self.out.lower(Degree::Opaque, "an evaluated subscript that may run commands");

@@ -8,10 +8,10 @@ use super::building::{Building, EXPANDED, Expansion, append, split, unknown, usu
 use super::code::seen_secret;
 use super::evaluate::{evaluates, reads_as_number};
 use super::exports::assign;
-use super::field::{Field, UNKNOWN};
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
-use crate::observe::observer::Observer;
+use crate::observe::field::{Field, UNKNOWN};
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::World;
 

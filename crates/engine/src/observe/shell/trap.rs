@@ -1,27 +1,15 @@
 //! `trap`: text that runs at some later point, whatever the variables are then.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use doorward_vocabulary::Degree;
 
 use super::code::runs_data;
-use super::field::Field;
-use super::run::Runner;
-use super::state::{State, Variable};
-use crate::effect::Part;
-use crate::observe::observer::By;
+use super::runner::{Runner, Trap};
+use super::state::State;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::By;
 use crate::observe::stream::Stream;
-
-/// A trap in force, with the state in which it was last looked at.
-#[derive(Clone, Debug)]
-pub(crate) struct Trap {
-    text: String,
-    part: Part,
-    variables: Rc<BTreeMap<String, Variable>>,
-    cwd: Option<Rc<str>>,
-    positional: Option<Rc<Vec<String>>>,
-}
 
 impl Runner<'_, '_> {
     pub(crate) fn trap(&mut self, words: &[Field], state: &mut State<'_>, by: &By) -> Option<Stream> {

@@ -3,11 +3,11 @@
 use doorward_shell::Dialect;
 use doorward_vocabulary::Degree;
 
-use super::exports::poison;
-use super::field::Field;
-use super::run::Runner;
+use super::poison::poison;
+use super::runner::Runner;
 use super::state::State;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 
 /// Arrays that are the same as a variable in capitals, where programs or functions are looked for.
 // zsh ties them to `PATH` and its kin: `path=(/tmp)` changes where programs are found.

@@ -5,10 +5,10 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::super::Invocation;
 use super::awk_program::{self, Deed};
 use crate::knowledge::schema::Role;
-use crate::observe::file_effect::Touch;
+use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::names::secret_variable;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::world::World;
 
 pub(super) fn awk(world: &dyn World, invocation: &mut Invocation) -> Findings {

@@ -178,7 +178,7 @@ fn unescape(text: &str) -> Result<String, String> {
                 Some('t') => plain.push('\t'),
                 Some(next @ ('"' | '\\' | '/')) => plain.push(next),
                 // Octal and other escapes matter only in names of files and commands.
-                Some(_) | None => plain.push(crate::observe::shell::field::UNKNOWN),
+                Some(_) | None => plain.push(crate::observe::field::UNKNOWN),
             },
             _ => plain.push(character),
         }

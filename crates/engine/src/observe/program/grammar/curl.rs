@@ -4,9 +4,9 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 /// Flags whose value is sent; after `@` stands a file.
 // With `@` curl reads the file and sends its content, so this is also a read (network-013).

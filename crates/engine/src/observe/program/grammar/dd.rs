@@ -3,7 +3,7 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
-use crate::observe::file_effect::Touch;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
 
 /// Operands that only say how to copy.

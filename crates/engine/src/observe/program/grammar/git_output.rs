@@ -2,9 +2,9 @@
 //! may print anything.
 
 use super::super::Invocation;
+use crate::observe::field::Field;
+use crate::observe::paths::words::is_free_of_flags;
 use crate::observe::program::args::Args;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::paths::is_free_of_flags;
 use crate::observe::stream::{Shape, Stream};
 use crate::world::{Git, World};
 
@@ -269,7 +269,7 @@ fn is_revision(field: &Field, git: Option<&Git>, invocation: &Invocation, world:
         && !has_extension
         && !text.contains("..")
         && !text.contains("/.")
-        && !crate::observe::globs::may_find_sensitive(text)
+        && !crate::observe::paths::globs::may_find_sensitive(text)
         && (invocation.args.has("--verify") || is_named_so(text, git) || !may_lie_there(text, invocation, world))
 }
 

@@ -1,12 +1,10 @@
 //! Git in a project that nobody has trusted: whether git there runs nothing but git.
 
-use doorward_vocabulary::Degree;
-
 use super::super::Invocation;
 use super::git_config::{self, Use};
 use super::git_hooks::Hooks;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::program::git_subcommand::Subcommand;
 use crate::path;
 use crate::world::{Content, Git, Kind, World};
 
@@ -139,26 +137,26 @@ const STARTING: &[&str] = &["hook", "mcp", "command", "helper"];
 const SETTINGS: usize = 64 << 10;
 
 /// Asks unless everything that the command would obey is plain: settings, hooks and submodules.
+///
+/// Yields why a person is asked.
 pub(super) fn git_untrusted(
-    out: &mut Observer<'_>,
-    sub: &str,
-    git: Option<&Git>,
+    world: &dyn World,
+    sub: &Subcommand,
     hooks: Hooks,
     invocation: &Invocation,
-) {
+) -> Option<String> {
+    let (sub, git) = (sub.name.as_str(), sub.git());
     let found = match git {
         None => Some("git finds no repository here".to_owned()),
         Some(_) if is_among(DRIVEN, sub) => Some(format!("`{}` runs the command it is given", invocation.by.name)),
-        Some(_) if !is_among(LOOKING, sub) && !commits_plainly(out.world, sub, invocation) => {
+        Some(_) if !is_among(LOOKING, sub) && !commits_plainly(world, sub, invocation) => {
             Some(format!("`{}` does more than read and commit", invocation.by.name))
         }
-        Some(git) => odd_hook(out.world, git, hooks)
-            .or_else(|| odd_setting(out.world, git))
-            .or_else(|| settings_for_agents(out.world, &git.root)),
+        Some(git) => odd_hook(world, git, hooks)
+            .or_else(|| odd_setting(world, git))
+            .or_else(|| settings_for_agents(world, &git.root)),
     };
-    if let Some(because) = found {
-        out.lower(Degree::Unknown, format!("this project isn't trusted yet, and {because}"));
-    }
+    found.map(|because| format!("this project isn't trusted yet, and {because}"))
 }
 
 /// Beside filters and hooks, which are looked at, a commit and `git add` of single files run nothing of the repository. A

@@ -3,7 +3,7 @@
 use doorward_vocabulary::Mark;
 
 use super::super::Invocation;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 use crate::observe::shell::git_steps::Named;
 use crate::observe::shell::state::State;
 use crate::world::World;

@@ -4,10 +4,10 @@ use doorward_vocabulary::{Degree, Operation};
 
 use super::super::Invocation;
 use crate::incoming::Shown;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
 use crate::observe::program::args::Args;
-use crate::observe::shell::field::Field;
-use crate::observe::trees::Told;
+use crate::observe::sheet::notes::Told;
+use crate::observe::sheet::observer::Observer;
 use crate::path;
 use crate::world::{Kind, Tracking};
 

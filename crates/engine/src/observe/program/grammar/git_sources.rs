@@ -3,7 +3,7 @@
 use super::super::Invocation;
 use super::git_paths::pathspec;
 use crate::incoming::GitSource;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 use crate::observe::shell::git_steps::GitSteps;
 use crate::path;
 use crate::world::Git;

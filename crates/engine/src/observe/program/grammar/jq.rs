@@ -4,7 +4,7 @@ use doorward_vocabulary::{Degree, Mark, Operation, Sensitivity};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Does;
-use crate::observe::file_effect::Touch;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
 use crate::world::{Kind, World};
 use crate::{path, place};

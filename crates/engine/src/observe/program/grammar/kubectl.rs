@@ -4,9 +4,9 @@ use doorward_vocabulary::{Degree, Mark, Operation, Scope, Sensitivity};
 
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 pub(super) fn kubectl(invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();

@@ -3,11 +3,10 @@
 use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 
 use super::super::Invocation;
-use super::package_script::deployment;
 use crate::knowledge::schema::Role;
+use crate::observe::field::Field;
 use crate::observe::program::findings::Findings;
-use crate::observe::program::tasks::destroys_database;
-use crate::observe::shell::field::Field;
+use crate::observe::program::named_tasks::{deployment, destroys_database};
 
 /// Variables that say how much or for what, not what to run.
 // `CC=`, `SHELL=`, `MAKEFLAGS=` and most other variables can name a program, so they ask. These only select or count.

@@ -1,8 +1,8 @@
 //! Rewrites words that the flag reader would misread: signals, modes, old-style clusters, expressions.
 
 use crate::knowledge::schema::{Entry, Grammar, Takes};
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::world::World;
 

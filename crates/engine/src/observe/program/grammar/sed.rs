@@ -6,11 +6,11 @@ use super::super::Invocation;
 use super::sed_script::{self, Deed};
 use crate::effect::Target;
 use crate::knowledge::schema::Role;
-use crate::observe::caused::Caused;
 use crate::observe::content;
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
+use crate::observe::sheet::caused::Caused;
 use crate::world::{Kind, Tracking, World};
 
 pub(super) fn sed(invocation: &mut Invocation) -> Findings {

@@ -5,9 +5,9 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 use super::super::Invocation;
 use super::sql_text::{Sql, weigh};
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 use crate::observe::stream::Stream;
 
 pub(super) fn sql_client(invocation: &mut Invocation) -> Findings {

@@ -6,9 +6,9 @@ use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
 use crate::network;
 use crate::observe::connect::Exchange;
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::{Findings, on_resource};
-use crate::observe::shell::field::Field;
 use crate::world::World;
 
 /// Options that only say how to connect.

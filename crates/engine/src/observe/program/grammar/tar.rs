@@ -4,9 +4,9 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {

@@ -3,8 +3,8 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
+use crate::observe::field::Field;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 /// Takes back *opaque* from formats, and the run of code from messages, that only print.
 pub(super) fn tmux(invocation: &mut Invocation) -> Findings {

@@ -2,133 +2,29 @@
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope, Sensitivity};
 
+use super::absent::is_own_ground;
 use super::carried::{touch_carried, touch_carried_glob};
-use super::caused::hand_over;
-use super::observer::{By, Observer};
+use super::dependents::note_dependents;
+use super::expanded::touch_ruled;
+use super::links::{is_name_of_secret, leads_through_link};
+use super::location_marks::{mark_standing, note_tree};
 use super::ruled::{reads_ruled, ruled_listed};
-use super::shell::field::Field;
-use super::shell::paths::is_ours;
-use super::stream::Shape;
-use super::tracked::is_all_clean;
+use super::touch::{MATCHED, Touch, Touched};
+use super::tracked::{count_matched, few_tracked, is_all_clean, note_tracked};
+use super::words::is_ours;
+use super::{absent, tracked};
 use crate::effect::{Effect, Target};
-use crate::observe::absent::is_own_ground;
-use crate::observe::dependents::note_dependents;
-use crate::observe::expanded::touch_ruled;
-use crate::observe::links::{is_name_of_secret, leads_through_link};
-use crate::observe::location_marks::{mark_standing, note_tree};
-use crate::observe::tracked::{count_matched, few_tracked, note_tracked};
-use crate::observe::{absent, tracked};
+use crate::observe::field::Field;
+use crate::observe::sheet::caused::hand_over;
+use crate::observe::sheet::observer::{By, Observer};
+use crate::observe::stream::Shape;
 use crate::path::{self, Follow};
 use crate::place;
 use crate::world::{Kind, World};
 
-/// More files behind a pattern are not listed one by one.
-// The default for how many files one call may lose (`bulk_files`). More are counted, not listed.
-pub(super) const MATCHED: usize = 20;
-
-/// What is done to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Touch {
-    Read,
-    ReadTree,
-    /// Names and metadata only.
-    List,
-    Write,
-    Append,
-    /// Made if it is not there, otherwise kept.
-    Create,
-    Edit,
-    Delete,
-    DeleteTree,
-    /// Vanishes here and appears elsewhere.
-    Move,
-    Metadata,
-    MetadataTree,
-    Upload,
-}
-
-/// What came of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Touched {
-    /// The resolved path, if it is known.
-    pub path: Option<String>,
-    pub sensitive: bool,
-}
-
-impl Touch {
-    pub(super) fn operation(self) -> Operation {
-        match self {
-            Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => Operation::Read,
-            Touch::Write
-            | Touch::Append
-            | Touch::Create
-            | Touch::Edit
-            | Touch::Metadata
-            | Touch::MetadataTree
-            | Touch::Move => Operation::Write,
-            Touch::Delete | Touch::DeleteTree => Operation::Delete,
-        }
-    }
-
-    /// The same done to whatever lies in a directory.
-    fn of_tree(self) -> Touch {
-        match self {
-            Touch::Delete | Touch::Move => Touch::DeleteTree,
-            Touch::Metadata => Touch::MetadataTree,
-            Touch::Read
-            | Touch::ReadTree
-            | Touch::List
-            | Touch::Write
-            | Touch::Append
-            | Touch::Create
-            | Touch::Edit
-            | Touch::DeleteTree
-            | Touch::MetadataTree
-            | Touch::Upload => self,
-        }
-    }
-
-    pub(super) fn is_tree(self) -> bool {
-        matches!(self, Touch::ReadTree | Touch::DeleteTree | Touch::MetadataTree)
-    }
-
-    /// Data goes into the file or comes out of it, and the file itself stays what it is.
-    fn passes_data(self) -> bool {
-        match self {
-            Touch::Read
-            | Touch::ReadTree
-            | Touch::List
-            | Touch::Write
-            | Touch::Append
-            | Touch::Create
-            | Touch::Upload => true,
-            // An editor in place puts a new file under the name.
-            Touch::Edit | Touch::Delete | Touch::DeleteTree | Touch::Move | Touch::Metadata | Touch::MetadataTree => {
-                false
-            }
-        }
-    }
-
-    pub(super) fn follow(self) -> Follow {
-        match self {
-            Touch::Delete | Touch::DeleteTree | Touch::Move => Follow::NotLast,
-            Touch::Read
-            | Touch::ReadTree
-            | Touch::List
-            | Touch::Write
-            | Touch::Append
-            | Touch::Create
-            | Touch::Edit
-            | Touch::Metadata
-            | Touch::MetadataTree
-            | Touch::Upload => Follow::Last,
-        }
-    }
-}
-
 impl Observer<'_> {
     /// Writes down what happens to the path that a field names.
-    pub(super) fn touch(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
+    pub(crate) fn touch(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
         if field.process.is_some() {
             return Touched { path: None, sensitive: field.origin.secret };
         }
@@ -227,7 +123,7 @@ impl Observer<'_> {
     }
 
     /// A path with wildcards: judged as its fixed directory, and as the most sensitive name that it may match.
-    pub(super) fn touch_matched(&mut self, touch: Touch, absolute: &str, by: &By) -> Touched {
+    pub(crate) fn touch_matched(&mut self, touch: Touch, absolute: &str, by: &By) -> Touched {
         let at = absolute.find(['*', '?', '[', '(']).unwrap_or(absolute.len());
         let base = absolute
             .get(..at)
@@ -345,21 +241,21 @@ impl Observer<'_> {
     }
 
     /// Writes down what happens to an absolute path.
-    pub(super) fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
+    pub(crate) fn touch_path(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
         let is_carried = touch_carried(self, touch, absolute, by, marks);
         let touched = self.touch_here(touch, absolute, by, marks);
         Touched { sensitive: touched.sensitive | is_carried, ..touched }
     }
 
     /// The same for a path with wildcards.
-    pub(super) fn touch_glob(&mut self, touch: Touch, absolute: &str, by: &By) -> Touched {
+    pub(crate) fn touch_glob(&mut self, touch: Touch, absolute: &str, by: &By) -> Touched {
         let is_carried = touch_carried_glob(self, touch, absolute, by);
         let touched = self.touch_matched(touch, absolute, by);
         Touched { sensitive: touched.sensitive | is_carried, ..touched }
     }
 
     /// Writes down what happens to an absolute path of the world.
-    pub(super) fn touch_here(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
+    pub(crate) fn touch_here(&mut self, touch: Touch, absolute: &str, by: &By, marks: Marks) -> Touched {
         // A slash at the end leads through a link, as far as the program goes along.
         let follow = if absolute.ends_with('/') { Follow::Last } else { touch.follow() };
         let resolved = path::resolve(absolute, self.world, follow);
@@ -435,31 +331,22 @@ impl Observer<'_> {
 }
 
 fn note_reading(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
-    match touch {
-        Touch::Read | Touch::Upload => {
-            let look = world.look(real);
-            if touch == Touch::Upload {
-                hand_over(effect, look.size);
-            }
-            if look.kind == Kind::Special {
-                effect.marks.add(Mark::Device);
-            }
-            if look.kind == Kind::File && look.hard_links > 1 && is_name_of_secret(world, real) {
-                effect.marks.add(Mark::HardLinked);
-                effect.sensitivity = effect.sensitivity.max(Sensitivity::Credential);
-            }
-        }
-        Touch::List => effect.marks.remove(Mark::Device),
-        Touch::ReadTree
-        | Touch::Write
-        | Touch::Append
-        | Touch::Create
-        | Touch::Edit
-        | Touch::Delete
-        | Touch::DeleteTree
-        | Touch::Move
-        | Touch::Metadata
-        | Touch::MetadataTree => {}
+    if touch == Touch::List {
+        return effect.marks.remove(Mark::Device);
+    }
+    if !matches!(touch, Touch::Read | Touch::Upload) {
+        return;
+    }
+    let look = world.look(real);
+    if touch == Touch::Upload {
+        hand_over(effect, look.size);
+    }
+    if look.kind == Kind::Special {
+        effect.marks.add(Mark::Device);
+    }
+    if look.kind == Kind::File && look.hard_links > 1 && is_name_of_secret(world, real) {
+        effect.marks.add(Mark::HardLinked);
+        effect.sensitivity = effect.sensitivity.max(Sensitivity::Credential);
     }
 }
 

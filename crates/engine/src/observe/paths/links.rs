@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 use doorward_vocabulary::{Degree, Marks, Sensitivity};
 
 use super::carried::carried_roots;
-use super::file_effect::Touch;
 use super::globs;
-use super::observer::{By, Observer};
-use super::program::Invocation;
 use super::ruled::leads_to_ruled;
-use super::shell::field::{Field, UNKNOWN};
-use super::stream::Shape;
+use super::touch::Touch;
+use crate::observe::field::{Field, UNKNOWN};
+use crate::observe::sheet::observer::{By, Observer};
+use crate::observe::stream::Shape;
 use crate::path::{self, Follow};
 use crate::place;
 use crate::world::{Kind, World};
@@ -36,54 +35,9 @@ const NAMED: usize = 40_000;
 // A hard link to a key has another path. Only comparing it with every file in the usual key directories finds it.
 const KEYS: usize = 64;
 
-/// Programs that read what a link met on the way leads to if they are told so by one of these flags.
-// By default these do not follow links below their operands; the flags are from their manuals. Then one link in a
-// project prints a file of the home directory (reading-804).
-const TOLD: &[(&str, &[&str])] = &[
-    ("grep", &["-R", "--dereference-recursive"]),
-    ("rg", &["-L", "--follow"]),
-    ("ag", &["-f", "--follow"]),
-    ("ack", &["--follow"]),
-    ("cp", &["-L", "--dereference"]),
-    ("tar", &["-h", "--dereference", "-L"]),
-    ("bsdtar", &["-h", "--dereference", "-L"]),
-    ("rsync", &["-L", "--copy-links", "-k", "--copy-dirlinks", "--copy-unsafe-links"]),
-    ("rclone", &["-L", "--copy-links"]),
-    ("cpio", &["-L", "--dereference"]),
-    ("pax", &["-L"]),
-    ("find", &["-L", "-follow"]),
-    ("docker", &["-L", "--follow-link"]),
-    ("du", &["-L", "--dereference"]),
-    ("tree", &["-l"]),
-];
-
-/// Programs that do so unless one of these flags says otherwise.
-// `zip`, `scp` and `diff` follow links unless told not to, so the absence of a flag is what matters.
-const BY_THEMSELVES: &[(&str, &[&str])] = &[
-    ("zip", &["-y", "--symlinks"]),
-    ("7z", &["-snl"]),
-    ("diff", &["--no-dereference"]),
-    ("scp", &[]),
-    ("aws", &["--no-follow-symlinks"]),
-];
-
 /// A search that stops early only finds less; a copy would hold what nobody saw.
 // An incomplete search shows less than it might; an incomplete copy would be believed.
 const SEARCHING: &[&str] = &["grep", "egrep", "fgrep", "rgrep", "rg", "ag", "ack"];
-
-/// The command reads through the links that it meets below its operands.
-pub(super) fn follows(invocation: &Invocation) -> bool {
-    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return false };
-    let of = |table: &[(&str, &'static [&'static str])]| {
-        table.iter().find(|(name, _)| *name == program).map(|(_, flags)| *flags)
-    };
-    let is_listed = program == "ls"
-        && invocation.args.has_any(&["-L", "--dereference"])
-        && invocation.args.has_any(&["-R", "--recursive"]);
-    is_listed
-        || of(TOLD).is_some_and(|flags| invocation.args.has_any(flags))
-        || of(BY_THEMSELVES).is_some_and(|flags| !invocation.args.has_any(flags))
-}
 
 /// Links that a walk through a tree met.
 struct Walk {
@@ -104,7 +58,7 @@ struct Places {
 
 impl Observer<'_> {
     /// What a pattern matches may be a link: it is opened under that name, and leads elsewhere.
-    pub(super) fn links_matched(&mut self, touch: Touch, base: &str, pattern: &str, by: &By) -> bool {
+    pub(crate) fn links_matched(&mut self, touch: Touch, base: &str, pattern: &str, by: &By) -> bool {
         if !opens(touch) {
             return false;
         }
@@ -114,7 +68,7 @@ impl Observer<'_> {
     }
 
     /// The same for every link at and below a directory.
-    pub(super) fn links_met(&mut self, touch: Touch, base: &str, by: &By) -> bool {
+    pub(crate) fn links_met(&mut self, touch: Touch, base: &str, by: &By) -> bool {
         if touch == Touch::List {
             // Names alone: only those of a directory elsewhere are more than the link says.
             let is_directory = |link: &String| {
@@ -131,7 +85,7 @@ impl Observer<'_> {
     }
 
     /// The names that a pattern or a directory stands for may be the words of a later command.
-    pub(super) fn note_listed(&mut self, absolute: &str) {
+    pub(crate) fn note_listed(&mut self, absolute: &str) {
         let at = absolute.find(['*', '?', '[', '(', '{']).unwrap_or(absolute.len());
         let fixed = absolute.get(..at).unwrap_or_default();
         let base = if at == absolute.len() {
@@ -149,7 +103,7 @@ impl Observer<'_> {
     }
 
     /// Links among the names that this call lists; where that may be any file of the directory, among all of them.
-    pub(super) fn links_listed(&mut self, touch: Touch, base: &str, by: &By, field: &Field) -> bool {
+    pub(crate) fn links_listed(&mut self, touch: Touch, base: &str, by: &By, field: &Field) -> bool {
         /// Programs that print names which nobody keeps book of.
         // Their output is names that are then opened by something else, and no list of those names exists to compare
         // with.
@@ -205,7 +159,7 @@ impl Observer<'_> {
     }
 
     /// `$d/*` for every pattern that `$d` can stand for.
-    pub(super) fn patterns_of(&self, field: &Field) -> Vec<(String, String)> {
+    pub(crate) fn patterns_of(&self, field: &Field) -> Vec<(String, String)> {
         let Some(rest) = field.text.strip_prefix(UNKNOWN).filter(|rest| !rest.contains(UNKNOWN)) else {
             return Vec::new();
         };
@@ -215,7 +169,7 @@ impl Observer<'_> {
     }
 
     /// What the names that were listed stand for; `None` if that is not known.
-    pub(super) fn listed_places(&self) -> Option<Vec<String>> {
+    pub(crate) fn listed_places(&self) -> Option<Vec<String>> {
         let places: Vec<Places> =
             self.listed.iter().map(|(directory, pattern)| places_of(self.world, directory, pattern, MOST)).collect();
         let is_known = !places.is_empty() && !self.prints_lists && places.iter().all(|places| places.is_whole);
@@ -223,7 +177,7 @@ impl Observer<'_> {
     }
 
     /// The same for a loop over what such a name matches.
-    pub(super) fn note_listed_below(&mut self, field: &Field) {
+    pub(crate) fn note_listed_below(&mut self, field: &Field) {
         let mut patterns = self.patterns_of(field);
         patterns.retain(|listed| listed.1.matches('/').count() < DEPTH && !self.listed.contains(listed));
         patterns.truncate(MOST.saturating_sub(self.listed.len()));
@@ -298,7 +252,7 @@ fn places_of(world: &dyn World, base: &str, pattern: &str, most: usize) -> Place
 impl Observer<'_> {
     /// A directory that is named by what was listed at or below the base may lie behind a link that leads out of the project, or
     /// have such a link somewhere in it. In a tree of too many files only the named directories are walked through.
-    pub(super) fn may_lead_out(&mut self, base: &str, shape: Shape) -> bool {
+    pub(crate) fn may_lead_out(&mut self, base: &str, shape: Shape) -> bool {
         let walk = self.walk_links(base);
         if walk.is_whole || walk.found.iter().any(|link| shows_more(self.world, link)) {
             return walk.found.iter().any(|link| shows_more(self.world, link));
@@ -395,7 +349,7 @@ impl Observer<'_> {
 }
 
 /// Another name of a file that holds a secret.
-pub(super) fn is_name_of_secret(world: &dyn World, real: &str) -> bool {
+pub(crate) fn is_name_of_secret(world: &dyn World, real: &str) -> bool {
     place::usual_secrets(world).iter().any(|secret| {
         world.is_same_file(real, secret)
             || (matches!(world.look(secret).kind, Kind::Directory | Kind::Unlisted)
@@ -436,7 +390,7 @@ fn opens(touch: Touch) -> bool {
 
 impl Observer<'_> {
     /// The path lies below such a link, or is one and what it leads to would change.
-    pub(super) fn leads_through_own_link(&self, touch: Touch, lexical: &str, absolute: &str) -> bool {
+    pub(crate) fn leads_through_own_link(&self, touch: Touch, lexical: &str, absolute: &str) -> bool {
         let changes = matches!(
             touch,
             Touch::Write | Touch::Append | Touch::Edit | Touch::Metadata | Touch::MetadataTree | Touch::Upload
@@ -448,7 +402,7 @@ impl Observer<'_> {
 }
 
 /// A directory that the pattern leaves open may be a link.
-pub(super) fn leads_through_link(world: &dyn World, base: &str, pattern: &str) -> bool {
+pub(crate) fn leads_through_link(world: &dyn World, base: &str, pattern: &str) -> bool {
     let Some((first, _)) = pattern.split_once('/') else { return false };
     let Some(names) = world.entries(base) else { return false };
     let is_link = |name: &String| world.look(&path::join(base, name)).kind == Kind::Link;

@@ -6,6 +6,8 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Rever
 
 use super::caused::Caused;
 use super::found::Found;
+use super::lingering::Lingering;
+use super::notes::{self, Absent, Carried, Search, Told};
 use crate::coverage::Coverage;
 use crate::effect::{Effect, Part, Target};
 use crate::facts::{Directory, Flow};
@@ -27,7 +29,7 @@ const RECIPES: u32 = 12_000;
 const EFFECTS: usize = 2_000;
 
 /// The sheet on which everything observed is written down.
-pub(super) struct Observer<'w> {
+pub(crate) struct Observer<'w> {
     pub world: &'w dyn World,
     pub knowledge: Packed,
     effects: Vec<Effect>,
@@ -42,31 +44,31 @@ pub(super) struct Observer<'w> {
     /// Where this call makes links.
     pub links: Vec<String>,
     /// Patterns of deletions that match nothing yet.
-    pub absent: Vec<super::absent::Absent>,
+    pub absent: Vec<Absent>,
     /// Files and directories of the project that this call fills with content nobody has read.
     pub arrivals: Vec<String>,
     /// What outlives the call.
-    pub lingering: super::lingering::Lingering,
+    pub lingering: Lingering,
     /// The program at hand reads through links that it meets on its way.
     pub follows: bool,
     /// Directories and patterns whose names this call lists.
     pub listed: Vec<(String, String)>,
     /// Searches whose hits other commands of this call may read.
-    pub searches: Vec<super::trees::Search>,
+    pub searches: Vec<Search>,
     /// Trees that were looked through, with what is secret or ruled in them.
-    pub told: Vec<(String, Rc<[super::trees::Told]>)>,
+    pub told: Vec<(String, Rc<[Told]>)>,
     /// Where this call puts trees, and where they were.
-    pub carried: Vec<super::carried::Carried>,
+    pub carried: Vec<Carried>,
     /// What it packs.
-    pub packed: Vec<super::program::carrying::Packed>,
+    pub packed: Vec<notes::Packed>,
     /// Secrets and files of rules in trees that this call copies.
-    pub copied: Vec<super::trees::Told>,
+    pub copied: Vec<Told>,
     /// Trees that were too large to be looked through to their end.
     pub cut: Vec<String>,
     /// Links met on the way that stay in the project.
     pub inner_links: Vec<String>,
     /// Secrets and files of rules among the names that git or a search lists.
-    pub told_listed: Vec<super::trees::Told>,
+    pub told_listed: Vec<Told>,
     /// Some command prints a list of files that another one may read.
     pub prints_lists: bool,
     /// How many entries of directories were looked at for links.
@@ -95,7 +97,7 @@ impl std::fmt::Debug for Observer<'_> {
 
 /// What the sheet held before something was looked at of which most does not count.
 #[derive(Debug)]
-pub(super) struct Before {
+pub(crate) struct Before {
     opened: Opened,
     commands: usize,
     directories: usize,
@@ -107,7 +109,7 @@ pub(super) struct Before {
 
 /// A part of the call whose effects, flows and doubts are judged by themselves.
 #[derive(Debug)]
-pub(super) struct Opened {
+pub(crate) struct Opened {
     effects: Beginning,
     flows: usize,
     coverage: Coverage,
@@ -116,7 +118,7 @@ pub(super) struct Opened {
 /// What was found in such a part.
 #[must_use = "findings that are not merged are lost"]
 #[derive(Debug)]
-pub(super) struct Findings {
+pub(crate) struct Findings {
     pub caused: Caused,
     pub flows: Vec<Flow>,
     /// The part lowered the coverage beyond what a trusted project may keep to itself.
@@ -125,21 +127,21 @@ pub(super) struct Findings {
 
 /// The place on the sheet behind which everything belongs to one part of the call.
 #[derive(Debug)]
-pub(super) struct Beginning(usize);
+pub(crate) struct Beginning(usize);
 
 /// An effect on the sheet that somebody may have more to say about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line(usize);
+pub(crate) struct Line(usize);
 
 /// Who causes an effect, and where it stands in the command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct By {
+pub(crate) struct By {
     pub name: String,
     pub part: Part,
 }
 
 impl<'w> Observer<'w> {
-    pub(super) fn new(world: &'w dyn World) -> Observer<'w> {
+    pub(crate) fn new(world: &'w dyn World) -> Observer<'w> {
         Observer {
             world,
             knowledge: knowledge::built_in().beside(world.own_programs()),
@@ -176,7 +178,7 @@ impl<'w> Observer<'w> {
     }
 
     /// Writes down that a command runs in a directory.
-    pub(super) fn command(&mut self, words: String, directory: Option<&Rc<str>>) {
+    pub(crate) fn command(&mut self, words: String, directory: Option<&Rc<str>>) {
         if self.directory.as_ref() != directory {
             let from = u32::try_from(self.commands.len()).unwrap_or(u32::MAX);
             self.directories.push(Directory { from, path: directory.map(ToString::to_string) });
@@ -186,37 +188,37 @@ impl<'w> Observer<'w> {
     }
 
     /// The call begins in this directory.
-    pub(super) fn start_in(&mut self, directory: Option<&Rc<str>>) {
+    pub(crate) fn start_in(&mut self, directory: Option<&Rc<str>>) {
         self.directory = directory.cloned();
     }
 
     /// Writes down something beside the commands that a pattern for them says nothing about.
-    pub(super) fn beside_commands(&mut self, text: String) {
+    pub(crate) fn beside_commands(&mut self, text: String) {
         self.commands.push(text);
     }
 
     /// The effects so far.
-    pub(super) fn effects(&self) -> &[Effect] {
+    pub(crate) fn effects(&self) -> &[Effect] {
         &self.effects
     }
 
     /// The commands so far.
-    pub(super) fn commands(&self) -> &[String] {
+    pub(crate) fn commands(&self) -> &[String] {
         &self.commands
     }
 
     /// How much of the call is understood so far.
-    pub(super) fn degree(&self) -> Degree {
+    pub(crate) fn degree(&self) -> Degree {
         self.coverage.degree
     }
 
     /// Looks at every effect so far again, because of something that holds for all of them.
-    pub(super) fn revise(&mut self, change: impl FnMut(&mut Effect)) {
+    pub(crate) fn revise(&mut self, change: impl FnMut(&mut Effect)) {
         self.effects.iter_mut().for_each(change);
     }
 
     /// Nothing more is looked at.
-    pub(super) fn finish(self) -> Found {
+    pub(crate) fn finish(self) -> Found {
         Found {
             effects: self.effects,
             flows: self.flows,
@@ -230,7 +232,7 @@ impl<'w> Observer<'w> {
     }
 
     /// Takes work units; when they are used up the call counts as not understood.
-    pub(super) fn spend(&mut self, units: u32) -> bool {
+    pub(crate) fn spend(&mut self, units: u32) -> bool {
         match self.budget.checked_sub(units) {
             Some(rest) => {
                 self.budget = rest;
@@ -247,7 +249,7 @@ impl<'w> Observer<'w> {
     }
 
     /// From here on the allowance for recipes is spent, and nothing counts until [`Observer::step_back`] says what does.
-    pub(super) fn step_aside(&mut self) -> Before {
+    pub(crate) fn step_aside(&mut self) -> Before {
         let before = Before {
             opened: self.open(),
             commands: self.commands.len(),
@@ -263,7 +265,7 @@ impl<'w> Observer<'w> {
     }
 
     /// The built-in rules that block, read once for all recipes of a call.
-    pub(super) fn block_rules(&mut self) -> Rc<[Rule]> {
+    pub(crate) fn block_rules(&mut self) -> Rc<[Rule]> {
         let knowledge = self.knowledge;
         let read = || {
             let rules = knowledge.rules().unwrap_or_default().into_iter();
@@ -273,7 +275,7 @@ impl<'w> Observer<'w> {
     }
 
     /// Takes everything off the sheet that was written down since then, as if nobody had looked.
-    pub(super) fn step_back(&mut self, before: Before) -> Findings {
+    pub(crate) fn step_back(&mut self, before: Before) -> Findings {
         self.asides = self.asides.saturating_sub(1);
         let found = self.close(before.opened);
         self.commands.truncate(before.commands);
@@ -288,12 +290,12 @@ impl<'w> Observer<'w> {
     }
 
     /// From here on effects, flows and doubts belong to a part, until [`Observer::close`].
-    pub(super) fn open(&self) -> Opened {
+    pub(crate) fn open(&self) -> Opened {
         Opened { effects: self.begin(), flows: self.flows.len(), coverage: self.coverage.clone() }
     }
 
     /// Takes what was found in a part off the sheet.
-    pub(super) fn close(&mut self, opened: Opened) -> Findings {
+    pub(crate) fn close(&mut self, opened: Opened) -> Findings {
         let is_doubtful = self.coverage.degree > opened.coverage.degree.max(Degree::Delegated);
         self.coverage = opened.coverage;
         let flows = self.flows.split_off(opened.flows.min(self.flows.len()));
@@ -301,25 +303,25 @@ impl<'w> Observer<'w> {
     }
 
     /// Puts what counts of a part onto the sheet.
-    pub(super) fn merge(&mut self, found: Findings) {
+    pub(crate) fn merge(&mut self, found: Findings) {
         self.write(found.caused);
         self.flows.extend(found.flows);
     }
 
     /// What the work causes, by value; `write` puts it onto the sheet.
-    pub(super) fn collect<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
+    pub(crate) fn collect<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
         let beginning = self.begin();
         let done = work(self);
         (done, self.end(beginning))
     }
 
     /// Everything from here on belongs to one part, until [`Observer::end`].
-    pub(super) fn begin(&self) -> Beginning {
+    pub(crate) fn begin(&self) -> Beginning {
         Beginning(self.effects.len())
     }
 
     /// Takes the effects of a part off the sheet.
-    pub(super) fn end(&mut self, beginning: Beginning) -> Caused {
+    pub(crate) fn end(&mut self, beginning: Beginning) -> Caused {
         // Beyond the limit the last effects are replaced, so there may be fewer than in the beginning.
         match self.effects.len().checked_sub(beginning.0) {
             None | Some(0) => Caused::default(),
@@ -328,32 +330,32 @@ impl<'w> Observer<'w> {
     }
 
     /// Puts the effects of a part onto the sheet.
-    pub(super) fn write(&mut self, caused: Caused) {
+    pub(crate) fn write(&mut self, caused: Caused) {
         self.effects.append(&mut caused.into_effects());
     }
 
     /// Writes the effects of a part down; yields the first of them.
-    pub(super) fn write_first(&mut self, caused: Caused) -> Option<Line> {
+    pub(crate) fn write_first(&mut self, caused: Caused) -> Option<Line> {
         let line = (!caused.is_empty()).then_some(Line(self.effects.len()));
         self.write(caused);
         line
     }
 
     /// The effect on that line.
-    pub(super) fn line(&mut self, line: Line) -> Option<&mut Effect> {
+    pub(crate) fn line(&mut self, line: Line) -> Option<&mut Effect> {
         self.effects.get_mut(line.0)
     }
 
-    pub(super) fn lower(&mut self, degree: Degree, because: impl Into<String>) {
+    pub(crate) fn lower(&mut self, degree: Degree, because: impl Into<String>) {
         self.coverage.lower(degree, because);
     }
 
-    pub(super) fn part(&self, span: doorward_shell::Span) -> Part {
+    pub(crate) fn part(&self, span: doorward_shell::Span) -> Part {
         self.outer.unwrap_or(Part { start: span.start, end: span.end })
     }
 
     /// Writes an effect down. Beyond the limit only what is graver than reading is kept.
-    pub(super) fn effect(&mut self, effect: Effect) {
+    pub(crate) fn effect(&mut self, effect: Effect) {
         if self.effects.len() >= EFFECTS {
             self.lower(Degree::Opaque, "the call has too many effects to list");
             if effect.operation == Operation::Read {
@@ -368,7 +370,7 @@ impl<'w> Observer<'w> {
     }
 
     /// Writes an effect down with marks that do not count when it is compared with the effect before it.
-    pub(super) fn marked_effect(&mut self, effect: Effect, marks: Marks) {
+    pub(crate) fn marked_effect(&mut self, effect: Effect, marks: Marks) {
         self.effect(effect);
         if let Some(last) = self.effects.last_mut() {
             last.marks.union(marks);
@@ -376,7 +378,7 @@ impl<'w> Observer<'w> {
     }
 
     /// An effect on something that is not known.
-    pub(super) fn unknown(&mut self, operation: Operation, by: &By, marks: Marks) {
+    pub(crate) fn unknown(&mut self, operation: Operation, by: &By, marks: Marks) {
         // Servers do much that is not known; the programs that code starts are noted where it starts them.
         if operation == Operation::Execute && !marks.has(Mark::InlineCode) {
             self.note_unknown_run();
@@ -396,7 +398,7 @@ impl<'w> Observer<'w> {
         self.effect(effect);
     }
 
-    pub(super) fn flow(&mut self, kind: FlowKind, from: Part, to: Part) {
+    pub(crate) fn flow(&mut self, kind: FlowKind, from: Part, to: Part) {
         let flow = Flow { kind, from, to };
         if !self.flows.contains(&flow) && self.flows.len() < EFFECTS {
             self.flows.push(flow);
@@ -404,13 +406,13 @@ impl<'w> Observer<'w> {
     }
 
     /// Marks the call as a whole.
-    pub(super) fn call_mark(&mut self, mark: Mark) {
+    pub(crate) fn call_mark(&mut self, mark: Mark) {
         let part = self.outer.unwrap_or_default();
         self.unknown(Operation::Execute, &By { name: String::new(), part }, Marks::default().with(mark));
     }
 
     /// The client's own sandbox is switched off for the call, whatever it does.
-    pub(super) fn leaves_sandbox(&mut self) {
+    pub(crate) fn leaves_sandbox(&mut self) {
         let mut effect = Effect::new(Operation::Mutate, Target::Resource("the agent's sandbox".to_owned()));
         effect.scope = Scope::Project;
         effect.reach = Reach::Workspace;
@@ -420,14 +422,14 @@ impl<'w> Observer<'w> {
     }
 
     /// What the call prints holds a secret that no file was read for: a variable, most often.
-    pub(super) fn prints_secret(&mut self) {
+    pub(crate) fn prints_secret(&mut self) {
         let mut effect = Effect::new(Operation::Read, Target::Resource("a secret variable".into()));
         effect.marks.add(Mark::SecretReturning);
         self.effect(effect);
     }
 
     /// Some effect so far read something sensitive.
-    pub(super) fn has_read_secret(&self) -> bool {
+    pub(crate) fn has_read_secret(&self) -> bool {
         self.effects.iter().any(|effect| {
             effect.sensitivity > doorward_vocabulary::Sensitivity::None || effect.marks.has(Mark::SecretReturning)
         })

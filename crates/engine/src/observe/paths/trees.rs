@@ -7,10 +7,10 @@ use doorward_vocabulary::{Degree, Marks, Sensitivity};
 
 use super::carried::carried_roots;
 use super::expanded::spellings;
-use super::file_effect::Touch;
-use super::observer::{By, Observer};
-use super::program::sweeps::Sweep;
-use super::shell::field::Field;
+use super::touch::Touch;
+use crate::observe::paths::sweep::Sweep;
+use crate::observe::sheet::notes::Told;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::permissions::Pattern;
 use crate::world::{Kind, REBUILDABLE, World};
 use crate::{path, place};
@@ -38,26 +38,6 @@ const SOURCES: &[&str] = &[
     "swift", "md", "html", "css", "scss", "svg", "png", "jpg", "gif", "vue", "snap", "map",
 ];
 
-/// A file in a tree that must not be shown unasked.
-#[derive(Clone, Debug)]
-pub(super) struct Told {
-    pub path: String,
-    pub kind: Kind,
-    is_secret: bool,
-    /// A rule that denies or asks is about it.
-    is_ruled: bool,
-}
-
-/// A search by `find` whose hits other commands read.
-#[derive(Clone, Debug)]
-pub(super) struct Search {
-    pub starts: Vec<Field>,
-    pub tests: Vec<Field>,
-    pub cwd: String,
-    /// The tree was elsewhere before this call.
-    pub is_carried: bool,
-}
-
 /// What a walk met.
 struct Walk {
     files: Vec<(String, Kind)>,
@@ -65,15 +45,15 @@ struct Walk {
     is_whole: bool,
 }
 
-impl Told {
-    pub(super) fn is_ruled(&self) -> bool {
-        self.is_ruled
-    }
+/// Any name may be among the files, and what they hold comes out.
+fn is_broad(sweep: &Sweep) -> bool {
+    let is_picked = !sweep.picks.is_empty() && sweep.picks.iter().all(|pattern| is_source(pattern));
+    sweep.shows_secrets() && !(sweep.is_shy && sweep.is_ignoring) && !is_picked
 }
 
 impl Observer<'_> {
     /// Reads by their own names those files below a directory which the sweep would show; yields whether a secret is among them.
-    pub(super) fn touch_told_below(&mut self, root: &str, sweep: &Sweep, by: &By) -> bool {
+    pub(crate) fn touch_told_below(&mut self, root: &str, sweep: &Sweep, by: &By) -> bool {
         let mut shown = self.reached_below(root, sweep);
         self.note_cut(root, sweep);
         for before in carried_roots(self, root) {
@@ -90,19 +70,19 @@ impl Observer<'_> {
     }
 
     /// What was not looked at may be a secret.
-    pub(super) fn note_cut(&mut self, root: &str, sweep: &Sweep) {
-        if sweep.is_broad() && self.cut.iter().any(|cut| cut == root) {
+    pub(crate) fn note_cut(&mut self, root: &str, sweep: &Sweep) {
+        if is_broad(sweep) && self.cut.iter().any(|cut| cut == root) {
             self.lower(Degree::Unknown, "too many files to check for secrets");
         }
     }
 
-    pub(super) fn reached_below(&mut self, root: &str, sweep: &Sweep) -> Vec<Told> {
+    pub(crate) fn reached_below(&mut self, root: &str, sweep: &Sweep) -> Vec<Told> {
         let told = self.told_below(root);
         told.iter().filter(|told| sweep.reaches(root, &told.path)).cloned().collect()
     }
 
     /// The same for files that are known already.
-    pub(super) fn touch_told(&mut self, told: &[Told], sweep: &Sweep, by: &By) -> bool {
+    pub(crate) fn touch_told(&mut self, told: &[Told], sweep: &Sweep, by: &By) -> bool {
         let shown: Vec<Told> =
             told.iter().filter(|told| is_shown(self.world, told, sweep)).take(TOLD).cloned().collect();
         let outer = std::mem::replace(&mut self.follows, false);
@@ -116,7 +96,7 @@ impl Observer<'_> {
     }
 
     /// Secrets and files of rules at and below a directory.
-    pub(super) fn told_below(&mut self, root: &str) -> Rc<[Told]> {
+    pub(crate) fn told_below(&mut self, root: &str) -> Rc<[Told]> {
         if let Some((_, told)) = self.told.iter().find(|(known, _)| known == root) {
             return told.clone();
         }
@@ -135,7 +115,7 @@ impl Observer<'_> {
     }
 
     /// Secrets that git tracks in this work tree; where there are too many files to say, those that lie in it.
-    pub(super) fn secrets_in_index(&mut self, root: &str, cwd: &str) -> Vec<Told> {
+    pub(crate) fn secrets_in_index(&mut self, root: &str, cwd: &str) -> Vec<Told> {
         let world = self.world;
         let Some(files) = world.tracked_files(cwd, root) else {
             return self.told_below(root).iter().filter(|told| told.is_secret).cloned().collect();
@@ -147,7 +127,7 @@ impl Observer<'_> {
 }
 
 /// Files that a rule is about and that git tracks in this work tree.
-pub(super) fn ruled_in_index(world: &dyn World, root: &str, cwd: &str) -> Vec<Told> {
+pub(crate) fn ruled_in_index(world: &dyn World, root: &str, cwd: &str) -> Vec<Told> {
     let mut found = BTreeMap::new();
     for rule in &world.settings().file_patterns {
         let Some(start) = rule.start(world.home(), world.project()) else { continue };
@@ -265,7 +245,7 @@ fn is_secret_file(world: &dyn World, file: &str, plain: &mut BTreeMap<String, bo
 }
 impl Observer<'_> {
     /// Another name of a file that a rule is about is that file.
-    pub(super) fn touch_other_name(&mut self, touch: Touch, real: &str, by: &By) {
+    pub(crate) fn touch_other_name(&mut self, touch: Touch, real: &str, by: &By) {
         let is_read = matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
         if !is_read || self.world.settings().file_patterns.is_empty() {
             return;
@@ -285,7 +265,7 @@ impl Observer<'_> {
     }
 }
 
-pub(super) fn is_ruled(world: &dyn World, file: &str) -> bool {
+pub(crate) fn is_ruled(world: &dyn World, file: &str) -> bool {
     let spellings = spellings(file, world.home(), world.project());
     let rules = &world.settings().file_patterns;
     rules.iter().any(|rule| spellings.iter().any(|spelling| rule.forbids_reading(spelling)))
@@ -300,7 +280,7 @@ fn is_shown(world: &dyn World, told: &Told, sweep: &Sweep) -> bool {
 }
 
 /// Hidden names and those that begin like the keys of SSH are secrets with any ending.
-pub(super) fn is_source(name: &str) -> bool {
+pub(crate) fn is_source(name: &str) -> bool {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending);
     let is_odd = name.starts_with('.') || name.to_ascii_lowercase().starts_with("id_");
     name.is_ascii() && !is_odd && ending.is_some_and(|ending| SOURCES.contains(&ending))

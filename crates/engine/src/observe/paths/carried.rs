@@ -3,10 +3,11 @@
 
 use doorward_vocabulary::{Degree, Marks};
 
-use super::file_effect::Touch;
 use super::globs;
 use super::links::leads_through_link;
-use super::observer::{By, Observer};
+use super::touch::Touch;
+use crate::observe::sheet::notes::Carried;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::path::{self, Follow};
 use crate::world::Kind;
 
@@ -25,18 +26,6 @@ const LINKS: usize = 40;
 // Where a moved link leads depends on which copy is meant. A few readings are compared; more are left to a person
 // (secrets-1911).
 const WAYS: usize = 16;
-
-/// One tree or file, and where this call puts it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Carried {
-    pub place: String,
-    /// Where the world has it; `None` if that cannot be said.
-    pub source: Option<String>,
-    /// The source is gone, so that what is lost at the new place is lost for good.
-    pub is_moved: bool,
-    /// Both names are one file: what is written to one of them is in the other.
-    pub is_shared: bool,
-}
 
 /// Where something was before.
 #[derive(Clone)]
@@ -65,7 +54,7 @@ struct Led {
 }
 
 /// From now on `place` has what `source` has.
-pub(super) fn note_carried(out: &mut Observer<'_>, carried: Carried) {
+pub(crate) fn note_carried(out: &mut Observer<'_>, carried: Carried) {
     if carried.source.as_deref() == Some(carried.place.as_str()) || out.carried.contains(&carried) {
         return;
     }
@@ -77,7 +66,7 @@ pub(super) fn note_carried(out: &mut Observer<'_>, carried: Carried) {
 
 /// Does the same to what lies behind the path once the trees of this call are where it puts them; yields whether something
 /// sensitive is read by that.
-pub(super) fn touch_carried(out: &mut Observer<'_>, touch: Touch, absolute: &str, by: &By, marks: Marks) -> bool {
+pub(crate) fn touch_carried(out: &mut Observer<'_>, touch: Touch, absolute: &str, by: &By, marks: Marks) -> bool {
     if out.carried.is_empty() {
         return false;
     }
@@ -103,7 +92,7 @@ pub(super) fn touch_carried(out: &mut Observer<'_>, touch: Touch, absolute: &str
 }
 
 /// The same for a path with wildcards.
-pub(super) fn touch_carried_glob(out: &mut Observer<'_>, touch: Touch, absolute: &str, by: &By) -> bool {
+pub(crate) fn touch_carried_glob(out: &mut Observer<'_>, touch: Touch, absolute: &str, by: &By) -> bool {
     if out.carried.is_empty() {
         return false;
     }
@@ -114,7 +103,7 @@ pub(super) fn touch_carried_glob(out: &mut Observer<'_>, touch: Touch, absolute:
     for earlier in earlier_globs(out, absolute) {
         let (base, pattern) = parted(&earlier.path);
         let resolved = path::resolve(base, out.world, Follow::Last);
-        if reads(touch) || (earlier.is_moved && deletes(touch)) || resolved.linked {
+        if touch.reads() || (earlier.is_moved && deletes(touch)) || resolved.linked {
             globs.push(path::join(&resolved.real, pattern));
         } else {
             // A search goes through no link that it meets, unless it is told to.
@@ -134,7 +123,7 @@ pub(super) fn touch_carried_glob(out: &mut Observer<'_>, touch: Touch, absolute:
 }
 
 /// What is run from a tree that this call put there must not be a link to somewhere else.
-pub(super) fn note_carried_run(out: &mut Observer<'_>, absolute: &str) {
+pub(crate) fn note_carried_run(out: &mut Observer<'_>, absolute: &str) {
     if out.carried.is_empty() {
         return;
     }
@@ -153,7 +142,7 @@ pub(super) fn note_carried_run(out: &mut Observer<'_>, absolute: &str) {
 }
 
 /// Where the world has a file that this call put somewhere else.
-pub(super) fn carried_file(out: &Observer<'_>, absolute: &str) -> Option<String> {
+pub(crate) fn carried_file(out: &Observer<'_>, absolute: &str) -> Option<String> {
     let lexical = path::lexical(absolute);
     let is_absent = !out.carried.is_empty() && out.world.look(&lexical).kind == Kind::Missing;
     let earlier = if is_absent { earlier(out, &lexical) } else { Vec::new() };
@@ -161,7 +150,7 @@ pub(super) fn carried_file(out: &Observer<'_>, absolute: &str) -> Option<String>
 }
 
 /// Where the tree at or below this place was before.
-pub(super) fn carried_roots(out: &Observer<'_>, root: &str) -> Vec<String> {
+pub(crate) fn carried_roots(out: &Observer<'_>, root: &str) -> Vec<String> {
     let below = out.carried.iter().filter(|carried| path::under(&carried.place, root));
     let below = below.filter_map(|carried| carried.source.clone());
     earlier(out, root).into_iter().map(|earlier| earlier.path).chain(below).collect()
@@ -183,13 +172,13 @@ fn is_meant(out: &Observer<'_>, touch: Touch, earlier: &Earlier) -> bool {
     let is_linked = resolved.lost || resolved.real != resolved.lexical;
     let is_written = matches!(touch, Touch::Write | Touch::Append);
     let is_lost = (earlier.is_moved && (deletes(touch) || touch == Touch::Write)) || (earlier.is_shared && is_written);
-    (is_there || resolved.lost) && (reads(touch) || is_lost || is_linked)
+    (is_there || resolved.lost) && (touch.reads() || is_lost || is_linked)
 }
 
 /// Trees that this call put below a directory of which everything is read or deleted.
 fn carried_below(out: &Observer<'_>, touch: Touch, directory: &str) -> Vec<String> {
     let is_meant = |carried: &&Carried| {
-        let counts = reads(touch) || (deletes(touch) && carried.is_moved);
+        let counts = touch.reads() || (deletes(touch) && carried.is_moved);
         counts && carried.place != directory && path::under(&carried.place, directory)
     };
     let sources = out.carried.iter().filter(is_meant).filter_map(|carried| carried.source.clone());
@@ -292,21 +281,6 @@ fn targets(out: &Observer<'_>, real: &str, led: &mut Led) -> Vec<(String, bool)>
         }
     }
     targets
-}
-
-fn reads(touch: Touch) -> bool {
-    match touch {
-        Touch::Read | Touch::ReadTree | Touch::Upload | Touch::List => true,
-        Touch::Write
-        | Touch::Append
-        | Touch::Create
-        | Touch::Edit
-        | Touch::Delete
-        | Touch::DeleteTree
-        | Touch::Move
-        | Touch::Metadata
-        | Touch::MetadataTree => false,
-    }
 }
 
 fn deletes(touch: Touch) -> bool {

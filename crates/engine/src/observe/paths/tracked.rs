@@ -2,13 +2,13 @@
 
 use doorward_vocabulary::{Mark, Operation, Reversibility, Scope};
 
-use super::caused::Caused;
-use super::file_effect::{MATCHED, Touch};
-use super::observer::Observer;
+use super::absent;
+use super::absent::is_own_ground;
+use super::touch::{MATCHED, Touch};
 use crate::effect::{Amount, Effect};
 use crate::limits::is_bulk;
-use crate::observe::absent;
-use crate::observe::absent::is_own_ground;
+use crate::observe::sheet::caused::Caused;
+use crate::observe::sheet::observer::Observer;
 use crate::path;
 use crate::policy::Thresholds;
 use crate::world::{Kind, Tally, Tracking, World};
@@ -22,7 +22,7 @@ const LOOKED: usize = 200;
 const MANY: usize = 2_000;
 
 /// Writes down how many tracked files go with a tree. That the others are copied first does not bring these back.
-pub(super) fn note_tracked(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
+pub(crate) fn note_tracked(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
     let is_lost = match effect.reversibility {
         Reversibility::Tracked | Reversibility::Irreversible => true,
         Reversibility::NothingChanges | Reversibility::Rebuildable | Reversibility::Snapshotted => false,
@@ -33,7 +33,7 @@ pub(super) fn note_tracked(world: &dyn World, touch: Touch, real: &str, effect: 
 }
 
 /// The same for effects that stand for what a pattern matches in a directory.
-pub(super) fn count_matched(world: &dyn World, caused: &mut Caused, touch: Touch, directory: &str, pattern: &str) {
+pub(crate) fn count_matched(world: &dyn World, caused: &mut Caused, touch: Touch, directory: &str, pattern: &str) {
     let is_counted = |effect: &Effect| effect.operation == Operation::Delete && effect.restorable > 0;
     if !caused.iter().any(is_counted) {
         return;
@@ -41,13 +41,13 @@ pub(super) fn count_matched(world: &dyn World, caused: &mut Caused, touch: Touch
     let parts: Vec<&str> = pattern.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
     let inner = |file: &str| file.strip_prefix(directory).map(|inner| inner.trim_start_matches('/').to_owned());
     let is_tree = touch == Touch::DeleteTree;
-    let is_hit = |file: &str| inner(file).is_none_or(|inner| fits(&parts, &inner, is_tree));
+    let is_hit = |file: &str| inner(file).is_none_or(|inner| super::globs::fits(&parts, &inner, is_tree));
     let counted = tracked_there(world, directory, is_hit);
     caused.iter_mut().filter(|effect| is_counted(effect)).for_each(|effect| effect.restorable = counted);
 }
 
 /// What is lost with everything that the pattern really hits.
-pub(super) fn loss(out: &Observer<'_>, touch: Touch, directory: &str, pattern: &str) -> Loss {
+pub(crate) fn loss(out: &Observer<'_>, touch: Touch, directory: &str, pattern: &str) -> Loss {
     let is_deletion = matches!(touch, Touch::Delete | Touch::DeleteTree);
     if !is_deletion || !is_own_ground(out.world, directory) {
         return Loss::OfDirectory;
@@ -79,7 +79,7 @@ fn lost_with(world: &dyn World, hits: &[String]) -> Option<Amount> {
 }
 
 /// Files that one of git's own commands would throw the changes of, of a whole work tree.
-pub(super) fn note_discarded(world: &dyn World, effect: &mut Effect) {
+pub(crate) fn note_discarded(world: &dyn World, effect: &mut Effect) {
     if effect.operation != Operation::Delete || !effect.marks.has(Mark::DiscardsWork) || effect.by == "git clean" {
         return;
     }
@@ -90,7 +90,7 @@ pub(super) fn note_discarded(world: &dyn World, effect: &mut Effect) {
 }
 
 /// How many of the files are there and differ from what is staged.
-pub(super) fn changed<'f>(world: &dyn World, files: impl Iterator<Item = &'f String>) -> u64 {
+pub(crate) fn changed<'f>(world: &dyn World, files: impl Iterator<Item = &'f String>) -> u64 {
     let is_changed =
         |file: &&String| world.tracking(file) == Tracking::Modified && world.look(file).kind != Kind::Missing;
     u64::try_from(files.filter(is_changed).count()).unwrap_or(u64::MAX)
@@ -107,7 +107,7 @@ fn tracked_there(world: &dyn World, below: &str, is_hit: impl Fn(&str) -> bool) 
 }
 
 /// The files of a tree that git has and that are few enough to be judged one by one: each is what its own path says.
-pub(super) fn few_tracked(world: &dyn World, touch: Touch, real: &str, effect: &Effect) -> Option<Vec<String>> {
+pub(crate) fn few_tracked(world: &dyn World, touch: Touch, real: &str, effect: &Effect) -> Option<Vec<String>> {
     let is_meant = touch == Touch::DeleteTree
         && effect.reversibility == Reversibility::Tracked
         && effect.scope == Scope::Directory;
@@ -126,7 +126,7 @@ pub(super) fn few_tracked(world: &dyn World, touch: Touch, real: &str, effect: &
 }
 
 /// What a pattern takes from its directory for good.
-pub(super) enum Loss {
+pub(crate) enum Loss {
     /// As much as lies in the directory.
     OfDirectory,
     /// Less than that, and nobody can say how much.
@@ -136,7 +136,7 @@ pub(super) enum Loss {
 
 impl Loss {
     /// What the pattern really hits takes the place of everything in its directory.
-    pub(super) fn count(self, caused: &mut Caused) {
+    pub(crate) fn count(self, caused: &mut Caused) {
         let lost = match self {
             Loss::OfDirectory => return,
             Loss::Open => return caused.leave_open(),
@@ -159,58 +159,11 @@ impl Loss {
 }
 
 /// A few letters stand for files that git has as they are, and for nothing else.
-pub(super) fn is_all_clean(world: &dyn World, directory: &str, pattern: &str) -> bool {
+pub(crate) fn is_all_clean(world: &dyn World, directory: &str, pattern: &str) -> bool {
     let is_said = pattern.contains(|letter: char| letter.is_ascii_alphanumeric());
     let is_clean = |hit: &String| world.tracking(hit) == Tracking::Clean;
     is_said
         && is_own_ground(world, directory)
         && absent::hits(world, directory, pattern)
             .is_some_and(|hits| hits.len() <= MATCHED && hits.iter().all(is_clean))
-}
-
-/// The path matches the parts of a pattern, or lies below what does if whole directories go.
-pub(super) fn fits(parts: &[&str], inner: &str, is_tree: bool) -> bool {
-    let (name, rest) = inner.split_once('/').map_or((inner, None), |(name, rest)| (name, Some(rest)));
-    match parts.split_first() {
-        None => is_tree,
-        Some((&"**", [])) => true,
-        Some((&"**", after)) => fits(after, inner, is_tree) || rest.is_some_and(|rest| fits(parts, rest, is_tree)),
-        Some((part, after)) => {
-            may_match(part, name)
-                && match rest {
-                    Some(rest) => fits(after, rest, is_tree),
-                    None => after.is_empty(),
-                }
-        }
-    }
-}
-
-/// What is more than a plain wildcard is taken to match.
-fn may_match(part: &str, name: &str) -> bool {
-    part.contains(['[', '(', '{', '\\', '^', '#', '~'])
-        || super::globs::matches(part.trim_start_matches('.'), name.trim_start_matches('.'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pattern_counts_what_it_may_hit() {
-        for (pattern, path, is_tree, wanted) in [
-            ("*.py", "a.py", false, true),
-            ("*.py", ".a.py", false, true),
-            ("*.py", "src/a.py", false, false),
-            ("s*", "src/deep/a.py", true, true),
-            ("s*", "src/a.py", false, false),
-            ("**/*.py", "a.py", false, true),
-            ("**/*.py", "src/deep/a.py", false, true),
-            ("**/*.py", "src/deep/a.rs", false, false),
-            ("*/a.py", "src/a.py", false, true),
-            ("[ab]?.py", "zz.py", false, true),
-        ] {
-            let parts: Vec<&str> = pattern.split('/').collect();
-            assert_eq!(fits(&parts, path, is_tree), wanted, "{pattern} {path}");
-        }
-    }
 }

@@ -3,35 +3,36 @@
 use doorward_vocabulary::Marks;
 
 use super::expanded::touch_ruled;
-use super::file_effect::Touch;
-use super::observer::{By, Observer};
-use super::program::sweeps::Sweep;
-use super::shell::field::{Field, UNKNOWN};
-use super::trees::{Told, is_ruled};
+use super::touch::Touch;
+use super::trees::is_ruled;
+use crate::observe::field::{Field, UNKNOWN};
+use crate::observe::paths::sweep::Sweep;
+use crate::observe::sheet::notes::Told;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::path::{self, Follow};
 use crate::world::{Kind, World};
 
 /// What is moved or linked can be read under its new name, so a rule against reading it counts now.
-pub(super) fn reads_ruled(out: &mut Observer<'_>, real: &str, by: &By) {
+pub(crate) fn reads_ruled(out: &mut Observer<'_>, real: &str, by: &By) {
     if out.world.settings().file_patterns.is_empty() {
         return;
     }
     if is_ruled(out.world, real) {
         out.touch_path(Touch::Read, real, by, Marks::default());
     } else if may_hold_ruled(out.world, real) {
-        let ruled: Vec<Told> = out.told_below(real).iter().filter(|told| told.is_ruled()).cloned().collect();
+        let ruled: Vec<Told> = out.told_below(real).iter().filter(|told| told.is_ruled).cloned().collect();
         out.touch_told(&ruled, &Sweep::default(), by);
     }
 }
 
 /// The text of a link counts from the directory in which the link lies.
-pub(super) fn reads_ruled_from(out: &mut Observer<'_>, directory: &str, text: &str, by: &By) {
+pub(crate) fn reads_ruled_from(out: &mut Observer<'_>, directory: &str, text: &str, by: &By) {
     let target = path::resolve(&path::join(directory, text), out.world, Follow::Last).real;
     reads_ruled(out, &target, by);
 }
 
 /// Files of rules among the names that a loop goes over, or that this call lists.
-pub(super) fn ruled_listed(out: &mut Observer<'_>, touch: Touch, by: &By, field: &Field) {
+pub(crate) fn ruled_listed(out: &mut Observer<'_>, touch: Touch, by: &By, field: &Field) {
     let is_read = matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload);
     if !is_read || out.world.settings().file_patterns.is_empty() {
         return;
@@ -44,7 +45,7 @@ pub(super) fn ruled_listed(out: &mut Observer<'_>, touch: Touch, by: &By, field:
 }
 
 /// The link is another name of something that must not be read.
-pub(super) fn leads_to_ruled(world: &dyn World, link: &str) -> bool {
+pub(crate) fn leads_to_ruled(world: &dyn World, link: &str) -> bool {
     !world.settings().file_patterns.is_empty() && is_ruled(world, &path::resolve(link, world, Follow::Last).real)
 }
 

@@ -2,7 +2,7 @@
 
 /// Tests, options and operators without a value.
 // GNU and BSD words together. A word that is in no list here may be a new action, so it asks.
-pub(super) const BARE: &[&str] = &[
+pub(crate) const BARE: &[&str] = &[
     "-print",
     "-print0",
     "-ls",
@@ -45,7 +45,7 @@ pub(super) const BARE: &[&str] = &[
 
 /// Tests and options with a value that has no effect.
 // The value must be skipped: in `-name -delete` the second word is a pattern, not an action.
-pub(super) const VALUED: &[&str] = &[
+pub(crate) const VALUED: &[&str] = &[
     "-name",
     "-iname",
     "-path",
@@ -90,23 +90,23 @@ pub(super) const VALUED: &[&str] = &[
 
 /// Tests against another file.
 // The file named here is only looked at, but its name is an operand and must not be taken for a test.
-pub(super) const COMPARED: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile", "-mnewer"];
+pub(crate) const COMPARED: &[&str] = &["-newer", "-anewer", "-cnewer", "-samefile", "-mnewer"];
 
 // Actions that create or empty a file (program-flags-016).
-pub(super) const WRITERS: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
+pub(crate) const WRITERS: &[&str] = &["-fprint", "-fprint0", "-fls", "-fprintf"];
 
 // Actions that start a program for every hit (program-flags-018).
-pub(super) const RUNNERS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
+pub(crate) const RUNNERS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir"];
 
 /// Brackets, as far as one with a `!` before it turns everything in it round.
 #[derive(Debug, Default)]
-pub(super) struct Group {
+pub(crate) struct Group {
     depth: usize,
     negated_at: Option<usize>,
 }
 
 impl Group {
-    pub(super) fn step(&mut self, text: &str, negated: bool) {
+    pub(crate) fn step(&mut self, text: &str, negated: bool) {
         match text {
             "(" => {
                 self.depth += 1;
@@ -120,7 +120,7 @@ impl Group {
         }
     }
 
-    pub(super) fn is_negated(&self) -> bool {
+    pub(crate) fn is_negated(&self) -> bool {
         self.negated_at.is_some()
     }
 }

@@ -2,51 +2,51 @@
 
 use doorward_vocabulary::{Mark, Marks, Operation, Reach, Scope};
 
-use super::content;
 use crate::effect::{Amount, Effect, Target};
+use crate::observe::content;
 use crate::world::World;
 
 /// Effects that are not on the sheet yet. `Observer::collect` yields them, `Observer::write` takes them back.
 #[must_use = "effects that are not written down are lost"]
 #[derive(Debug, Default)]
-pub(super) struct Caused(Vec<Effect>);
+pub(crate) struct Caused(Vec<Effect>);
 
 impl Caused {
-    pub(super) fn of(effects: Vec<Effect>) -> Caused {
+    pub(crate) fn of(effects: Vec<Effect>) -> Caused {
         Caused(effects)
     }
 
-    pub(super) fn into_effects(self) -> Vec<Effect> {
+    pub(crate) fn into_effects(self) -> Vec<Effect> {
         self.0
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub(super) fn iter(&self) -> std::slice::Iter<'_, Effect> {
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Effect> {
         self.0.iter()
     }
 
-    pub(super) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Effect> {
+    pub(crate) fn iter_mut(&mut self) -> std::slice::IterMut<'_, Effect> {
         self.0.iter_mut()
     }
 
     /// Keeps only the effects that count.
-    pub(super) fn retain(&mut self, counts: impl FnMut(&Effect) -> bool) {
+    pub(crate) fn retain(&mut self, counts: impl FnMut(&Effect) -> bool) {
         self.0.retain(counts);
     }
 
-    pub(super) fn add(&mut self, mark: Mark) {
+    pub(crate) fn add(&mut self, mark: Mark) {
         self.0.iter_mut().for_each(|effect| effect.marks.add(mark));
     }
 
-    pub(super) fn remove(&mut self, mark: Mark) {
+    pub(crate) fn remove(&mut self, mark: Mark) {
         self.0.iter_mut().for_each(|effect| effect.marks.remove(mark));
     }
 
     /// A wrapper's marks (privileged, remote) hold for everything it starts.
-    pub(super) fn mark(&mut self, marks: Marks) {
+    pub(crate) fn mark(&mut self, marks: Marks) {
         for effect in &mut self.0 {
             effect.marks.union(marks);
             if marks.has(Mark::Privileged) && effect.operation != Operation::Read {
@@ -56,7 +56,7 @@ impl Caused {
     }
 
     /// Marks what the text brings into the file that these effects are about.
-    pub(super) fn enter(&mut self, path: &str, text: &str) {
+    pub(crate) fn enter(&mut self, path: &str, text: &str) {
         let found = content::marks(path, text);
         self.remove(Mark::Unseen);
         if found.is_empty() {
@@ -72,7 +72,7 @@ impl Caused {
 
     /// The files that are read are handed to the agent from beginning to end. Most programs return little of what they
     /// read (`grep`, `wc`, `tail`), so only these are held against the limit of one read.
-    pub(super) fn read_whole(&mut self, world: &dyn World) {
+    pub(crate) fn read_whole(&mut self, world: &dyn World) {
         for effect in &mut self.0 {
             if let (Operation::Read, Target::Path(path)) = (effect.operation, &effect.target) {
                 let size = world.look(path).size;
@@ -82,7 +82,7 @@ impl Caused {
     }
 
     /// What is read goes to another program and not to the agent.
-    pub(super) fn hand_on(&mut self) {
+    pub(crate) fn hand_on(&mut self) {
         for effect in self.0.iter_mut().filter(|effect| effect.operation == Operation::Read) {
             effect.amount = None;
             effect.marks.remove(Mark::LargeRead);
@@ -90,7 +90,7 @@ impl Caused {
     }
 
     /// Some of what lies there goes, and nobody can say how much: a person is asked, and told no number that is wrong.
-    pub(super) fn leave_open(&mut self) {
+    pub(crate) fn leave_open(&mut self) {
         for effect in self.0.iter_mut().filter(|effect| effect.operation == Operation::Delete) {
             effect.marks.remove(Mark::Bulk);
             effect.marks.add(Mark::CountUnknown);
@@ -99,7 +99,7 @@ impl Caused {
     }
 
     /// Something inside a directory is meant, so the directory that is named is not itself the target.
-    pub(super) fn only_inside(&mut self) {
+    pub(crate) fn only_inside(&mut self) {
         for effect in &mut self.0 {
             effect.marks.remove(Mark::ProjectRoot);
             if effect.scope == Scope::Project {
@@ -110,7 +110,7 @@ impl Caused {
 }
 
 /// So many bytes of a file are read.
-pub(super) fn hand_over(effect: &mut Effect, bytes: u64) {
+pub(crate) fn hand_over(effect: &mut Effect, bytes: u64) {
     if bytes == 0 {
         return;
     }

@@ -1,155 +1,27 @@
-//! What goes on running after the call has ended, and which files it runs.
+//! Commands that earlier calls left running: what they would do after this call.
 
 use std::rc::Rc;
 
 use doorward_vocabulary::{Degree, Operation};
 
 use super::code;
-use super::observer::{By, Observer};
-use super::shell::field::Field;
-use super::shell::run::Runner;
+use super::sheet::lingering::quoted;
+use super::sheet::observer::{By, Observer};
+use super::shell::runner::Runner;
 use super::shell::state::{State, WrittenFile};
 use super::stream::{Origin, Stream};
 use crate::call::{Change, ChangeKind, Tool};
-use crate::effect::RECIPE;
-use crate::effect::{Effect, Target};
+use crate::effect::{Effect, RECIPE, Target};
 use crate::facts::{Facts, LeftRun};
 use crate::observe::recipes::sources::one_source;
 use crate::observe::shell::aftermath::store;
 use crate::path;
 use crate::world::{Content, World};
 
-/// More files than a call keeps apart; beyond them any script may be one that is run.
-// A background loop may run any of them later. More than this and every script that is written afterwards is looked
-// at.
-const RUNS: usize = 256;
-
 /// Longer files are not put together with an edit.
 // Scripts are a few kilobytes; a larger file is data, and putting it together for every edit would cost more than
 // asking.
 const LIMIT: usize = 256 * 1024;
-
-/// What of the call at hand outlives it.
-#[derive(Debug, Default)]
-pub(super) struct Lingering {
-    /// So many things around the command at hand go on after the call.
-    depth: u32,
-    pub is_any: bool,
-    /// So many loops stand around it, also those of scripts that run scripts.
-    pub loops: u32,
-    /// Something stood before it that waits.
-    is_delayed: bool,
-    pub runs: Vec<LeftRun>,
-    /// The command at hand.
-    command: Option<Rc<Command>>,
-}
-
-/// A command as a shell would read it again.
-#[derive(Debug)]
-struct Command {
-    text: String,
-    directory: Option<String>,
-    /// Paths that its words may be.
-    named: Vec<String>,
-}
-
-impl Lingering {
-    /// Something starts that nobody waits for.
-    pub(super) fn enter(&mut self) {
-        self.enter_beside();
-        self.is_any = true;
-    }
-
-    /// Something starts beside a command and mostly ends with it.
-    pub(super) fn enter_beside(&mut self) {
-        self.depth += 1;
-    }
-
-    pub(super) fn leave(&mut self) {
-        self.depth = self.depth.saturating_sub(1);
-        self.is_delayed &= self.depth > 0;
-    }
-
-    /// A file is run by the command at hand, under this name.
-    fn note(&mut self, file: &str) {
-        let command = self.command.as_deref();
-        let (text, directory) =
-            command.map(|command| (command.text.clone(), command.directory.clone())).unwrap_or_default();
-        let run =
-            LeftRun { file: file.to_owned(), command: text, directory, is_reread: self.loops > 0 || self.is_delayed };
-        if self.runs.contains(&run) {
-            return;
-        }
-        if self.runs.len() >= RUNS {
-            return self.note_unknown();
-        }
-        self.runs.push(run);
-    }
-
-    /// Something is run that cannot be named: it may be any script.
-    fn note_unknown(&mut self) {
-        if !self.runs.iter().any(LeftRun::is_unknown) {
-            self.runs.push(LeftRun::default());
-        }
-    }
-}
-
-impl Observer<'_> {
-    /// A file is run, and may be run again after the call if what runs it outlives the call.
-    pub(super) fn note_run(&mut self, file: &str) {
-        if self.lingering.depth == 0 {
-            return;
-        }
-        self.lingering.note(file);
-        let command = self.lingering.command.clone();
-        for name in command.iter().flat_map(|command| &command.named).filter(|name| *name != file) {
-            // A link on the way may come to lead elsewhere.
-            if path::resolve(name, self.world, path::Follow::Last).real == file {
-                self.lingering.note(name);
-            }
-        }
-    }
-
-    /// Something is run of which nobody knows what it is.
-    pub(super) fn note_unknown_run(&mut self) {
-        if self.lingering.depth > 0 {
-            self.lingering.note_unknown();
-        }
-    }
-}
-
-/// Something runs that nobody waits for.
-pub(super) fn unwaited<T>(
-    runner: &mut Runner<'_, '_>,
-    is_unwaited: bool,
-    run: impl FnOnce(&mut Runner<'_, '_>) -> T,
-) -> T {
-    if !is_unwaited {
-        return run(runner);
-    }
-    runner.out.lingering.enter();
-    let done = run(runner);
-    runner.out.lingering.leave();
-    done
-}
-
-/// Runs a command that is remembered with the files that it runs, should it outlive the call.
-pub(super) fn remembered<T>(
-    runner: &mut Runner<'_, '_>,
-    fields: &[Field],
-    cwd: Option<&str>,
-    run: impl FnOnce(&mut Runner<'_, '_>) -> T,
-) -> T {
-    if runner.out.lingering.depth == 0 {
-        return run(runner);
-    }
-    let command = Rc::new(command(fields, cwd));
-    let outer = runner.out.lingering.command.replace(command);
-    let done = run(runner);
-    runner.out.lingering.command = outer;
-    runner.out.lingering.is_delayed |= waits(fields);
-    done
-}
 
 /// Runs commands again that earlier calls left running, as they would run after this one.
 pub(super) fn run_again(runner: &mut Runner<'_, '_>, runs: &[LeftRun], state: &State<'_>) {
@@ -262,35 +134,6 @@ fn edited(change: &Change, file: &str, state: &State<'_>, world: &dyn World) -> 
         ChangeKind::Delete => Some(String::new()),
         ChangeKind::Move => None,
     }
-}
-
-/// The words as a shell reads them again; what is not known stays so.
-fn command(fields: &[Field], cwd: Option<&str>) -> Command {
-    let spelled = |field: &Field| match field.exact() {
-        Some(text) => quoted(text),
-        // No positional parameters are known when it is judged again.
-        None => "\"$1\"".to_owned(),
-    };
-    let words: Vec<String> = fields.iter().map(spelled).collect();
-    let named = |field: &Field| {
-        let (text, cwd) = (field.exact()?, cwd?);
-        Some(path::lexical(&path::join(cwd, text)))
-    };
-    Command {
-        text: words.join(" "),
-        directory: cwd.map(str::to_owned),
-        named: fields.iter().filter_map(named).collect(),
-    }
-}
-
-/// A command that does nothing but let time pass: what stands behind it is read only then.
-fn waits(fields: &[Field]) -> bool {
-    let name = fields.first().and_then(Field::exact).map(path::name);
-    matches!(name, Some("sleep" | "wait" | "read" | "flock" | "inotifywait" | "fswatch"))
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// A shell script by its name, or by its first line where the name says nothing.

@@ -7,7 +7,7 @@ use crate::imports::{self, Imported};
 use crate::world::World;
 
 /// Whoever changes a file that many others import changes them as well.
-pub(super) fn note_dependents(world: &dyn World, real: &str, effect: &mut Effect) {
+pub(crate) fn note_dependents(world: &dyn World, real: &str, effect: &mut Effect) {
     let changes = matches!(effect.operation, Operation::Write | Operation::Delete);
     let is_own = effect.marks.has_any(&[Mark::Creates, Mark::SessionFile]) || effect.scope != Scope::File;
     let below = world.project().and_then(|project| real.strip_prefix(project));

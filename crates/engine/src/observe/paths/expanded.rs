@@ -2,8 +2,8 @@
 
 use doorward_vocabulary::{Degree, Marks};
 
-use super::file_effect::Touch;
-use super::observer::{By, Observer};
+use super::touch::Touch;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::path;
 use crate::world::{Kind, World};
 
@@ -16,7 +16,7 @@ const MOST: usize = 1_024;
 const TOLD: usize = 8;
 
 /// Touches what the pattern matches and a rule is about. Where it cannot be said what that is, a person is asked.
-pub(super) fn touch_ruled(out: &mut Observer<'_>, touch: Touch, directory: &str, pattern: &str, by: &By) {
+pub(crate) fn touch_ruled(out: &mut Observer<'_>, touch: Touch, directory: &str, pattern: &str, by: &By) {
     let world = out.world;
     let rules = &world.settings().file_patterns;
     if rules.is_empty() || world.project().is_none_or(|project| !path::under(directory, project)) {
@@ -39,7 +39,7 @@ pub(super) fn touch_ruled(out: &mut Observer<'_>, touch: Touch, directory: &str,
 }
 
 /// What an absolute path with wildcards stands for, as far as that is known and each part of it is one directory.
-pub(super) fn expanded_names(world: &dyn World, absolute: &str) -> Vec<String> {
+pub(crate) fn expanded_names(world: &dyn World, absolute: &str) -> Vec<String> {
     let at = absolute.find(['*', '?', '[', '(']).unwrap_or(absolute.len());
     let fixed = absolute.get(..at).and_then(|fixed| fixed.rsplit_once('/')).map_or("", |(fixed, _)| fixed);
     let pattern = absolute.get(fixed.len()..).unwrap_or_default().trim_start_matches('/');
@@ -150,7 +150,7 @@ fn bracket(pattern: &[char], letter: char) -> Option<usize> {
 }
 
 /// A path as rules may spell it: whole, below the home, below the project.
-pub(super) fn spellings(path: &str, home: Option<&str>, project: Option<&str>) -> Vec<String> {
+pub(crate) fn spellings(path: &str, home: Option<&str>, project: Option<&str>) -> Vec<String> {
     let below = |root: Option<&str>| path.strip_prefix(root?)?.strip_prefix('/').map(str::to_owned);
     let mut all = vec![path.to_owned()];
     all.extend(below(home).map(|rest| format!("~/{rest}")));

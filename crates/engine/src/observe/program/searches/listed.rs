@@ -1,24 +1,21 @@
 //! What other commands read out of a list that `find` made: secrets, and files that a rule is about.
 
-use super::super::Invocation;
-use super::find::Expression;
-use super::find_hits::hits_among;
-use super::find_words::RUNNERS;
-use crate::observe::carried::carried_roots;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::{By, Observer};
-use crate::observe::program::sweeps::Sweep;
-use crate::observe::shell::field::Field;
-use crate::observe::trees::{Search, Told};
+use super::hits::hits_among;
+use super::words::RUNNERS;
+use crate::observe::field::Field;
+use crate::observe::paths::carried::carried_roots;
+use crate::observe::paths::sweep::Sweep;
+use crate::observe::paths::touch::Touch;
+use crate::observe::sheet::notes::{Search, Told};
+use crate::observe::sheet::observer::{By, Observer};
 use crate::path;
 use crate::world::Kind;
 
 /// Keeps the search: whether its hits matter is looked up only when something reads them.
-pub(super) fn note_search(out: &mut Observer<'_>, expression: &Expression, invocation: &Invocation) {
-    let Some(cwd) = invocation.cwd.clone() else { return };
-    note_carried_search(out, &expression.starts, &cwd);
-    let search =
-        Search { starts: expression.starts.clone(), tests: with_action(&expression.tests), cwd, is_carried: false };
+pub(crate) fn note_search(out: &mut Observer<'_>, starts: &[Field], tests: &[Field], cwd: Option<&str>) {
+    let Some(cwd) = cwd else { return };
+    note_carried_search(out, starts, cwd);
+    let search = Search { starts: starts.to_vec(), tests: with_action(tests), cwd: cwd.to_owned(), is_carried: false };
     out.searches.push(search);
 }
 

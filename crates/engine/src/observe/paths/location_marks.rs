@@ -2,14 +2,14 @@
 
 use doorward_vocabulary::{Mark, Operation, Scope, Sensitivity};
 
-use super::file_effect::Touch;
 use super::globs::holds_secrets;
+use super::touch::Touch;
 use crate::effect::Effect;
 use crate::world::{Kind, Tracking, World};
 use crate::{path, place};
 
 /// Marks what is special about a change at this place.
-pub(super) fn mark_standing(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
+pub(crate) fn mark_standing(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
     if effect.operation == Operation::Delete && effect.scope >= Scope::OtherRepo {
         mark_home(world, real, effect);
     }
@@ -21,7 +21,7 @@ pub(super) fn mark_standing(world: &dyn World, touch: Touch, real: &str, effect:
 }
 
 /// What lies below is read as well. A directory that is read like a file is one that is copied, packed or linked to.
-pub(super) fn note_tree(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
+pub(crate) fn note_tree(world: &dyn World, touch: Touch, real: &str, effect: &mut Effect) {
     let is_read_as_file = matches!(touch, Touch::Read | Touch::Upload);
     let kind = world.look(real).kind;
     // A described machine does not say that `/etc` is a directory; dot files of other users are most often files.

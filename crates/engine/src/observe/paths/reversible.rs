@@ -2,26 +2,17 @@
 
 use doorward_vocabulary::{Mark, Reversibility, Scope};
 
-use super::file_effect::Touch;
-use super::observer::Observer;
+use super::touch::Touch;
 use crate::effect::{Amount, Effect};
+use crate::observe::sheet::observer::Observer;
 use crate::policy::Thresholds;
 use crate::world::{Kind, Tally, Tracking, World};
 
 impl Observer<'_> {
     /// Whether what the operation changes can be had back.
-    pub(super) fn reversibility(&self, touch: Touch, real: &str, effect: &mut Effect) -> Reversibility {
-        match touch {
-            Touch::Read | Touch::ReadTree | Touch::List | Touch::Upload => return Reversibility::NothingChanges,
-            Touch::Write
-            | Touch::Append
-            | Touch::Create
-            | Touch::Edit
-            | Touch::Delete
-            | Touch::DeleteTree
-            | Touch::Move
-            | Touch::Metadata
-            | Touch::MetadataTree => {}
+    pub(crate) fn reversibility(&self, touch: Touch, real: &str, effect: &mut Effect) -> Reversibility {
+        if touch.reads() {
+            return Reversibility::NothingChanges;
         }
         if effect.marks.has(Mark::Temp) && self.made.iter().any(|made| real.starts_with(made.as_str())) {
             effect.scope = Scope::Scratch;

@@ -3,15 +3,15 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use super::find_stats::Stat;
-use super::find_words::{BARE, COMPARED, RUNNERS, VALUED};
-use crate::observe::shell::field::Field;
+use super::stats::Stat;
+use super::words::{BARE, COMPARED, RUNNERS, VALUED};
+use crate::observe::field::Field;
 use crate::path;
 use crate::world::{Kind, World};
 
 /// Whether a test holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(crate) enum Holds {
     No,
     Perhaps,
     Yes,
@@ -48,7 +48,7 @@ struct Limits {
 }
 
 /// One entry as `find` sees it.
-pub(super) struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     shown: &'a str,
     pub kind: Kind,
     pub absolute: &'a str,
@@ -61,22 +61,22 @@ pub(super) struct Entry<'a> {
 
 /// What an action may reach.
 #[derive(Debug, Default)]
-pub(super) struct Hits {
+pub(crate) struct Hits {
     pub paths: Vec<(String, Kind)>,
     /// Every test could be told, so that these are all of them and no more.
     pub is_exact: bool,
 }
 
 /// What lies below a start, with its kind.
-pub(super) type Entries<'e> = dyn Fn(&str) -> Option<Vec<(String, Kind)>> + 'e;
+pub(crate) type Entries<'e> = dyn Fn(&str) -> Option<Vec<(String, Kind)>> + 'e;
 
 /// Every path that an action of the expression may reach; `None` if that cannot be told.
-pub(super) fn hits(words: &[Field], starts: &[Field], cwd: &str, world: &dyn World) -> Option<Hits> {
+pub(crate) fn hits(words: &[Field], starts: &[Field], cwd: &str, world: &dyn World) -> Option<Hits> {
     hits_among(words, starts, cwd, world, &|root| world.below(root))
 }
 
 /// The same for entries that are given for each start.
-pub(super) fn hits_among(
+pub(crate) fn hits_among(
     words: &[Field],
     starts: &[Field],
     cwd: &str,
@@ -345,7 +345,7 @@ fn fits(pattern: &str, text: &str, folds: bool) -> Holds {
 }
 
 /// Linear in the text for each star: what follows the last star is tried one byte further on.
-pub(super) fn matches(pattern: &[u8], text: &[u8]) -> bool {
+pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut from) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while from < text.len() {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::find_hits::{Entry, Holds};
+use super::hits::{Entry, Holds};
 use crate::path;
 use crate::world::{Kind, World};
 
@@ -11,7 +11,7 @@ use crate::world::{Kind, World};
 const LATER: i64 = 300;
 
 #[derive(Debug)]
-pub(super) enum Stat {
+pub(crate) enum Stat {
     Empty,
     /// In units of so many bytes, rounded up.
     Size {
@@ -33,13 +33,13 @@ pub(super) enum Stat {
 
 /// `+5`, `-5` or `5`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Count {
+pub(crate) struct Count {
     wanted: Ordering,
     number: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Bits {
+pub(crate) enum Bits {
     All,
     Any,
     Exactly,
@@ -47,7 +47,7 @@ pub(super) enum Bits {
 
 impl Stat {
     /// `None` if the value is not understood.
-    pub(super) fn read(test: &str, value: &str, cwd: &str, world: &dyn World) -> Option<Stat> {
+    pub(crate) fn read(test: &str, value: &str, cwd: &str, world: &dyn World) -> Option<Stat> {
         Some(match test {
             "-size" => {
                 let (digits, unit) = match value.strip_suffix(|last: char| last.is_ascii_alphabetic()) {
@@ -76,11 +76,11 @@ impl Stat {
         })
     }
 
-    pub(super) fn is_about_age(&self) -> bool {
+    pub(crate) fn is_about_age(&self) -> bool {
         matches!(self, Stat::Age { .. })
     }
 
-    pub(super) fn holds(&self, entry: &Entry<'_>) -> Holds {
+    pub(crate) fn holds(&self, entry: &Entry<'_>) -> Holds {
         let stats = || entry.world.stats(entry.absolute);
         let found = match self {
             Stat::Empty => return is_empty(entry),

@@ -1,5 +1,7 @@
 //! A word after expansion, as a program would see it.
 
+use std::rc::Rc;
+
 use doorward_shell::Span;
 
 use crate::observe::stream::{Origin, Shape, Stream};
@@ -61,4 +63,10 @@ impl Field {
     pub(crate) fn with_text(&self, text: impl Into<String>) -> Field {
         Field { text: text.into(), ..self.clone() }
     }
+}
+
+/// What `$1` and its kin are for a script that gets these words; not known if any of them is not.
+pub(crate) fn positional(words: &[Field]) -> Option<Rc<Vec<String>>> {
+    let known: Option<Vec<String>> = words.iter().map(|word| word.exact().map(str::to_owned)).collect();
+    known.map(Rc::new)
 }

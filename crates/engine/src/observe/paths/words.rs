@@ -1,6 +1,6 @@
 //! Judgements about words that are paths or lists of paths.
 
-use super::field::Field;
+use crate::observe::field::Field;
 use crate::path::{Follow, lexical, resolve, under};
 use crate::world::World;
 
@@ -50,9 +50,9 @@ pub(crate) fn is_plain_inside(field: &Field, cwd: Option<&str>, world: &dyn Worl
             let directory = crate::path::lexical(&crate::path::join(cwd, directory));
             is_ours(Some(cwd), world)
                 && begins_inside(field, cwd, world)
-                && !crate::observe::globs::is_sensitive(&field.text, cwd, world)
-                && !crate::observe::globs::is_sensitive(name, &directory, world)
-                && !(field.glob && crate::observe::globs::lists_sensitive(name, &directory, world))
+                && !super::globs::is_sensitive(&field.text, cwd, world)
+                && !super::globs::is_sensitive(name, &directory, world)
+                && !(field.glob && super::globs::lists_sensitive(name, &directory, world))
         })
 }
 

@@ -2,9 +2,10 @@
 
 use doorward_vocabulary::{Degree, Operation, Reversibility};
 
-use super::file_effect::Touched;
-use super::observer::{By, Observer};
+use super::touch::Touched;
 use crate::effect::{Effect, Target};
+use crate::observe::sheet::notes::Absent;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::world::World;
 use crate::{path, place};
 
@@ -13,17 +14,10 @@ use crate::{path, place};
 // beyond that the answer is "unknown", which asks.
 const DIRECTORIES: usize = 64;
 
-/// A pattern that matches nothing while the call is judged.
-#[derive(Clone, Debug)]
-pub(super) struct Absent {
-    directory: String,
-    pattern: String,
-}
-
 impl Observer<'_> {
     /// The disk is what the command will find: the call has only looked and deleted so far, all of that is understood, and no
     /// other call is at work.
-    pub(super) fn is_still(&self) -> bool {
+    pub(crate) fn is_still(&self) -> bool {
         let adds_nothing = |effect: &Effect| match effect.operation {
             Operation::Read | Operation::Delete => true,
             Operation::Write | Operation::Execute | Operation::Network | Operation::Mutate => false,
@@ -38,9 +32,7 @@ impl Observer<'_> {
 /// Every name that the pattern may match in the directory, and perhaps some more; `None` if that is not known.
 ///
 /// Which names count depends on the shell and its options, so hidden names and other cases are taken as hits as well.
-pub(super) fn hits(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<String>> {
-    // Anything the shell may treat as more than a plain letter, in any dialect: extended globs, zsh qualifiers,
-    // history and tilde expansion. Only then is "matches nothing" a safe answer (files-1233).
+pub(crate) fn hits(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<String>> {
     const SPECIAL: &[char] = &['[', ']', '(', ')', '{', '}', '!', '^', '~', '#', '<', '>', '|', '\\', '@', '+'];
     if pattern.contains(SPECIAL) || !pattern.is_ascii() {
         return None;
@@ -82,7 +74,7 @@ fn hits_deep(world: &dyn World, directory: &str, pattern: &str) -> Option<Vec<St
     let inner =
         |path: &str| path.strip_prefix(directory).map(|inner| inner.trim_start_matches('/').to_ascii_lowercase());
     let is_hit =
-        |path: &str| inner(path).is_none_or(|inner| !inner.is_ascii() || super::tracked::fits(&parts, &inner, false));
+        |path: &str| inner(path).is_none_or(|inner| !inner.is_ascii() || super::globs::fits(&parts, &inner, false));
     Some(below.into_iter().map(|(path, _)| path).filter(|path| is_hit(path)).collect())
 }
 
@@ -104,12 +96,12 @@ fn hits_in(world: &dyn World, directory: &str, part: &str) -> Option<Vec<String>
 }
 
 /// The directory lies in the project or in the agent's own corner, so that a mistake about it costs little.
-pub(super) fn is_own_ground(world: &dyn World, directory: &str) -> bool {
-    super::shell::paths::is_ours(Some(directory), world) && !directory.split('/').any(|part| part == ".git")
+pub(crate) fn is_own_ground(world: &dyn World, directory: &str) -> bool {
+    super::words::is_ours(Some(directory), world) && !directory.split('/').any(|part| part == ".git")
 }
 impl Observer<'_> {
     /// Writes down a deletion that finds nothing to delete.
-    pub(super) fn touch_nothing(&mut self, directory: &str, pattern: &str, by: &By) -> Touched {
+    pub(crate) fn touch_nothing(&mut self, directory: &str, pattern: &str, by: &By) -> Touched {
         let target = path::join(directory, pattern);
         let here = place::classify(&target, self.world);
         let mut effect = Effect::new(Operation::Delete, Target::Path(target));
@@ -124,7 +116,7 @@ impl Observer<'_> {
     }
 
     /// In loops, traps and the background a deletion may run after what the call makes further on.
-    pub(super) fn settle_absent(&mut self) {
+    pub(crate) fn settle_absent(&mut self) {
         let absent = std::mem::take(&mut self.absent);
         let is_made = |absent: &&Absent| self.effects().iter().any(|effect| absent.may_match(effect));
         let Some(pattern) = absent.iter().find(is_made).map(|absent| absent.pattern.clone()) else { return };

@@ -8,7 +8,7 @@ use crate::facts::{Directory, Flow, LeftRun};
 
 /// The finished sheet.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub effects: Vec<Effect>,
     pub flows: Vec<Flow>,
     pub coverage: Coverage,
@@ -23,12 +23,12 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn lower(&mut self, degree: Degree, because: impl Into<String>) {
+    pub(crate) fn lower(&mut self, degree: Degree, because: impl Into<String>) {
         self.coverage.lower(degree, because);
     }
 
     /// An agent that is started with other variables finds other settings, or none of its guards.
-    pub(super) fn note_unguarded_agents(&mut self) {
+    pub(crate) fn note_unguarded_agents(&mut self) {
         if !self.effects.iter().any(|effect| effect.marks.has(Mark::EnvironmentPoison)) {
             return;
         }

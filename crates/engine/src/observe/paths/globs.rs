@@ -48,7 +48,7 @@ const STARS: usize = 6;
 ///
 /// A pattern whose every part begins with a wildcard hits no hidden file; whether it hits a visible secret is
 /// left to the directory that it stands in.
-pub(super) fn may_match_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
+pub(crate) fn may_match_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
     let inside = world.project().is_some_and(|project| crate::path::under(directory, project));
     let is_secret = |directory: &str, name: &str| {
         place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity > Sensitivity::None
@@ -68,7 +68,7 @@ pub(super) fn may_match_sensitive(pattern: &str, directory: &str, world: &dyn Wo
 }
 
 /// The pattern of a search through a tree picks names of secrets: there a wildcard matches a leading dot as well.
-pub(super) fn may_pick_sensitive(pattern: &str, world: &dyn World) -> bool {
+pub(crate) fn may_pick_sensitive(pattern: &str, world: &dyn World) -> bool {
     let directory = world.project().unwrap_or("/");
     let pattern = pattern.to_ascii_lowercase().replace('\\', "");
     let is_secret = |name: &str| {
@@ -83,7 +83,7 @@ pub(super) fn may_pick_sensitive(pattern: &str, world: &dyn World) -> bool {
 }
 
 /// The regular expression, searched for in a list of paths, picks names of secrets rather than everything.
-pub(super) fn may_filter_sensitive(expression: &str, world: &dyn World) -> bool {
+pub(crate) fn may_filter_sensitive(expression: &str, world: &dyn World) -> bool {
     let directory = world.project().unwrap_or("/");
     let is_secret = |name: &str| {
         place::classify(&format!("{}/{name}", directory.trim_end_matches('/')), world).sensitivity > Sensitivity::None
@@ -100,7 +100,7 @@ pub(super) fn may_filter_sensitive(expression: &str, world: &dyn World) -> bool 
 }
 
 /// The regular expression is found in the name.
-pub(super) fn finds(expression: &str, name: &str) -> bool {
+pub(crate) fn finds(expression: &str, name: &str) -> bool {
     searched(expression).is_none_or(|patterns| patterns.iter().any(|pattern| matches_any(pattern, name)))
 }
 
@@ -115,14 +115,14 @@ fn are_most(meant: impl Fn(&str) -> bool) -> bool {
 }
 
 /// What the regular expression leaves of a list of paths are no ordinary files.
-pub(super) fn leaves_odd_names(expression: &str) -> bool {
+pub(crate) fn leaves_odd_names(expression: &str) -> bool {
     let Some(patterns) = searched(expression) else { return true };
     let hits = |name: &str| patterns.iter().any(|pattern| matches_any(pattern, name));
     are_most(|name| hits(name) || hits(&format!("./{name}")))
 }
 
 /// Whoever matches none of these patterns of `find` is no ordinary file.
-pub(super) fn bar_ordinary(patterns: &[String]) -> bool {
+pub(crate) fn bar_ordinary(patterns: &[String]) -> bool {
     let hits = |name: &str| {
         let path = format!("./{name}");
         patterns.iter().map(|pattern| pattern.to_ascii_lowercase()).any(|pattern| {
@@ -226,7 +226,7 @@ fn alternatives(pattern: &str) -> Vec<String> {
 }
 
 /// A file that is there matches, and is a secret.
-pub(super) fn lists_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
+pub(crate) fn lists_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
     let hits = |name: &String| {
         matches(pattern, name)
             && place::classify(&crate::path::join(directory, name), world).sensitivity > Sensitivity::None
@@ -235,7 +235,7 @@ pub(super) fn lists_sensitive(pattern: &str, directory: &str, world: &dyn World)
 }
 
 /// A directory of the user's settings, with files below it that are secrets there and would not be elsewhere.
-pub(super) fn holds_secrets(directory: &str, world: &dyn World) -> bool {
+pub(crate) fn holds_secrets(directory: &str, world: &dyn World) -> bool {
     // File names that mean a credential only in the right directory (`gh/hosts.yml`, `.docker/config.json`), so each
     // is tried here and in a directory where it would mean nothing.
     const HELD: &[&str] =
@@ -262,15 +262,14 @@ pub(super) fn holds_secrets(directory: &str, world: &dyn World) -> bool {
 }
 
 /// The pattern picks files of source text by their ending.
-pub(super) fn is_source(pattern: &str) -> bool {
-    // Source text: names of secrets do not end like this, and searches over sources are most of what agents do.
+pub(crate) fn is_source(pattern: &str) -> bool {
     const ENDINGS: &[&str] = &["rs", "c", "h", "cc", "cpp", "hpp", "go", "py", "js", "ts", "tsx", "java", "md", "rb"];
     let name = pattern.rsplit('/').next().unwrap_or_default();
     name.strip_prefix("*.").is_some_and(|ending| ENDINGS.contains(&ending))
 }
 
 /// The pattern may hit something sensitive in this directory, or is the name of it.
-pub(super) fn is_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
+pub(crate) fn is_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
     let named: String = pattern
         .chars()
         .map(|sign| if matches!(sign, '*' | '?' | '[' | '(' | ']' | ')') { 'x' } else { sign })
@@ -280,8 +279,7 @@ pub(super) fn is_sensitive(pattern: &str, directory: &str, world: &dyn World) ->
 }
 
 /// The text, searched for in names, may find something sensitive.
-pub(super) fn may_find_sensitive(text: &str) -> bool {
-    // Two letters match half of all file names and prove no intent.
+pub(crate) fn may_find_sensitive(text: &str) -> bool {
     const TELLING_LENGTH: usize = 3;
     let is_meta = |character: char| !character.is_ascii_alphanumeric() && character != '_';
     let mut pieces = text.split(is_meta).filter(|piece| piece.len() >= TELLING_LENGTH);
@@ -289,7 +287,7 @@ pub(super) fn may_find_sensitive(text: &str) -> bool {
 }
 
 /// The pattern picks files by a name that is one of secrets: `.env*`, `*.pem`, `**/id_rsa`.
-pub(super) fn picks_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
+pub(crate) fn picks_sensitive(pattern: &str, directory: &str, world: &dyn World) -> bool {
     let alternatives = pattern.split(['{', '}', ',', ' ']).filter(|piece| !piece.is_empty() && !piece.starts_with('!'));
     alternatives.filter_map(|piece| piece.rsplit('/').next()).any(|name| {
         ["x", ""].iter().any(|filler| {
@@ -301,8 +299,7 @@ pub(super) fn picks_sensitive(pattern: &str, directory: &str, world: &dyn World)
 }
 
 /// The pattern asks for a piece of text of some length, so it cannot stand for everything in a directory.
-pub(super) fn is_narrow(pattern: &str) -> bool {
-    // As above: fewer letters than a short word say nothing about what is meant.
+pub(crate) fn is_narrow(pattern: &str) -> bool {
     const TELLING_LENGTH: usize = 3;
     !pattern.contains(['/', '[', '('])
         && pattern
@@ -320,7 +317,7 @@ fn literal_letters(component: &str) -> usize {
 }
 
 /// Matches a shell pattern with `*`, `?` and bracket expressions; hidden names need a literal dot.
-pub(super) fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     if name.starts_with('.') && !pattern.starts_with(['.', '[']) {
         return false;
     }
@@ -328,7 +325,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
 }
 
 /// The same where a leading dot is a character like others.
-pub(super) fn matches_any(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches_any(pattern: &str, name: &str) -> bool {
     if pattern.matches('*').count() > STARS {
         return true;
     }
@@ -355,4 +352,51 @@ fn matches_from(pattern: &str, name: &str) -> bool {
 fn parted(text: &str) -> Option<(char, &str)> {
     let mut characters = text.chars();
     characters.next().map(|first| (first, characters.as_str()))
+}
+
+/// The path matches the parts of a pattern, or lies below what does if whole directories go.
+pub(crate) fn fits(parts: &[&str], inner: &str, is_tree: bool) -> bool {
+    let (name, rest) = inner.split_once('/').map_or((inner, None), |(name, rest)| (name, Some(rest)));
+    match parts.split_first() {
+        None => is_tree,
+        Some((&"**", [])) => true,
+        Some((&"**", after)) => fits(after, inner, is_tree) || rest.is_some_and(|rest| fits(parts, rest, is_tree)),
+        Some((part, after)) => {
+            may_match(part, name)
+                && match rest {
+                    Some(rest) => fits(after, rest, is_tree),
+                    None => after.is_empty(),
+                }
+        }
+    }
+}
+
+/// What is more than a plain wildcard is taken to match.
+fn may_match(part: &str, name: &str) -> bool {
+    part.contains(['[', '(', '{', '\\', '^', '#', '~'])
+        || matches(part.trim_start_matches('.'), name.trim_start_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_counts_what_it_may_hit() {
+        for (pattern, path, is_tree, wanted) in [
+            ("*.py", "a.py", false, true),
+            ("*.py", ".a.py", false, true),
+            ("*.py", "src/a.py", false, false),
+            ("s*", "src/deep/a.py", true, true),
+            ("s*", "src/a.py", false, false),
+            ("**/*.py", "a.py", false, true),
+            ("**/*.py", "src/deep/a.py", false, true),
+            ("**/*.py", "src/deep/a.rs", false, false),
+            ("*/a.py", "src/a.py", false, true),
+            ("[ab]?.py", "zz.py", false, true),
+        ] {
+            let parts: Vec<&str> = pattern.split('/').collect();
+            assert_eq!(fits(&parts, path, is_tree), wanted, "{pattern} {path}");
+        }
+    }
 }

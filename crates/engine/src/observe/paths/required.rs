@@ -2,14 +2,14 @@
 
 /// Alternatives of an expression, each with pieces of text that whatever matches it holds. Letters are folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Required(Vec<Vec<String>>);
+pub(crate) struct Required(Vec<Vec<String>>);
 
 impl Required {
     /// Reads expressions of which one must match; `None` if some file without any known text may match.
     ///
     /// Basic, extended and fixed expressions read the same signs differently, so every sign that is special in one of them ends
     /// a piece: too little is required rather than too much.
-    pub(super) fn read<'t>(expressions: impl Iterator<Item = &'t str>) -> Option<Required> {
+    pub(crate) fn read<'t>(expressions: impl Iterator<Item = &'t str>) -> Option<Required> {
         let mut alternatives = Vec::new();
         for expression in expressions {
             if is_optional_group(expression) {
@@ -23,7 +23,7 @@ impl Required {
     }
 
     /// Some alternative has all of its pieces in the text.
-    pub(super) fn may_match(&self, text: &str) -> bool {
+    pub(crate) fn may_match(&self, text: &str) -> bool {
         let text = text.to_lowercase();
         self.0.iter().any(|pieces| pieces.iter().all(|piece| text.contains(piece.as_str())))
     }
