@@ -3,20 +3,23 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Seconds after which a call is blocked; the program is told, and answers before. */
+/** Seconds after which a call is blocked. The program gets the same number and answers earlier. */
+// OpenCode waits for a plugin without end, so a hanging program would hang the session.
 const TIMEOUT_SECONDS = 60;
 
 /** More output than any answer has. */
+// A broken program that prints without end must not fill the memory of the agent.
 const LONGEST = 4 * 1024 * 1024;
 
-/** Milliseconds after which a person is told that a call waits for them. */
+/** Milliseconds after which a note says that a call waits for an answer. */
+// Most answers take a few milliseconds; a note about those would only flicker.
 const SOON = 700;
-/** As much of a reason as a note on the screen shows. */
+/** How much of a reason a note on the screen shows. */
 const SHOWN = 200;
 
 /** Approved calls whose permission OpenCode has not asked for yet. */
 const REMEMBERED = 256;
-/** More subagents below each other than anybody starts. */
+/** Deeper than anyone nests subagents; ends the walk if sessions name each other as parents. */
 const DEEPEST = 8;
 
 /** The program that setup wrote down, or the one on the search path. */
@@ -34,7 +37,7 @@ function program() {
 }
 
 /**
- * Runs the program and yields what it printed; fails unless it ended well and in time.
+ * Runs the program and returns its output; fails unless it succeeds in time.
  * @param {string[]} words @param {object} payload @param {number} seconds
  * @returns {Promise<string>}
  */
@@ -50,7 +53,7 @@ function run(words, payload, seconds) {
     const timer = setTimeout(() => stop(`it gave no answer within ${seconds} seconds`), seconds * 1000);
     child.stdout.setEncoding("utf8").on("data", (text) => {
       out += text;
-      if (out.length > LONGEST) stop("it says too much");
+      if (out.length > LONGEST) stop("it printed too much");
     });
     child.stderr.setEncoding("utf8").on("data", (text) => {
       if (err.length < 4096) err += text;
@@ -64,7 +67,7 @@ function run(words, payload, seconds) {
       if (code === 0) resolve(out);
       else reject(new Error(err.trim() || (killed ? `it was ended by ${killed}` : `it ended with ${code}`)));
     });
-    // A program that does not read has not understood; how it ends says so.
+    // A program that exits without reading breaks the pipe. Its exit code says why; this error must not crash OpenCode.
     child.stdin.on("error", () => {});
     child.stdin.end(JSON.stringify(payload));
   });
@@ -98,7 +101,7 @@ export const Doorward = async ({ client, directory }) => {
   const begun = new Set();
   /** The session that started a subagent's session. @type {Map<string, string | undefined>} */
   const parents = new Map();
-  // A subagent has a session of its own; what it reads or is refused counts for the one that the person talks to.
+  // A subagent has its own session, but what it reads and what it is denied count for the session the user talks to.
   const root = async (/** @type {string} */ session) => {
     let found = session;
     for (let depth = 0; depth < DEEPEST; depth += 1) {
@@ -116,14 +119,14 @@ export const Doorward = async ({ client, directory }) => {
     const first = await root(session);
     return { hook_event_name: event, session_id: first, cwd: directory, ...(first === session ? {} : { agent_id: session }) };
   };
-  // A note on OpenCode's screen: the model reads the reason, the person would otherwise see nothing. Nothing waits for it.
+  // A note on OpenCode's screen: only the model sees the reason, so without it the user would see nothing.
   const note = (/** @type {string} */ message, /** @type {string} */ variant) => {
     const text = message.length > SHOWN ? `${message.slice(0, SHOWN - 1)}…` : message;
     const body = { title: "doorward", message: text, variant, duration: 10000 };
-    // Without a screen there is nobody to tell.
+    // Without a screen there is nothing to show it on.
     Promise.resolve().then(() => client.tui?.showToast?.({ body })).catch(() => {});
   };
-  // What is only recorded never holds a session up.
+  // Reports are only recorded, so a failure must not stop the session.
   const tell = (/** @type {object} */ payload) => run(["hook", "opencode"], payload, 10).catch(() => "");
 
   return {
@@ -158,7 +161,7 @@ export const Doorward = async ({ client, directory }) => {
     event: async (/** @type {any} */ { event }) => {
       const about_it = event?.properties;
       if (event?.type === "permission.asked" && approved.has(about_it?.tool?.callID)) {
-        // OpenCode asks about everything; what was approved is answered once, everything else is the person's.
+        // Setup makes OpenCode ask about everything. What doorward approved is answered here; the rest is the user's.
         const path = { id: about_it.sessionID, permissionID: about_it.id };
         await client.postSessionIdPermissionsPermissionId({ path, body: { response: "once" } }).catch(() => {});
       }
@@ -167,7 +170,7 @@ export const Doorward = async ({ client, directory }) => {
         begun.add(about_it.sessionID);
         await tell({ ...(await about("SessionStart", about_it.sessionID)), source: "startup" });
       }
-      // The end of a subagent ends no session.
+      // A subagent's session ends without ending the user's.
       const isChild = typeof parents.get(about_it?.sessionID ?? about_it?.info?.id) === "string";
       if (event?.type === "session.deleted" && !isChild) await tell(await about("SessionEnd", about_it?.sessionID ?? about_it?.info?.id));
       if (event?.type === "session.compacted") await tell(await about("PreCompact", about_it?.sessionID));

@@ -83,7 +83,7 @@ async function answered(word, rest, ctx, guard) {
       await guard.switched(true, ctx);
       return "auto-mode is on";
     case "off":
-      // INVARIANT: only somebody who can see the question switches it off.
+      // INVARIANT: only a user who can see the question switches it off.
       if (!ctx.hasUI || !(await ctx.ui.confirm("Switch auto-mode off?", "No call of this session is judged or recorded until it is on again."))) {
         return "auto-mode stays as it is";
       }

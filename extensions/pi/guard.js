@@ -1,12 +1,14 @@
-// Asks the doorward program, and takes nothing but a whole, well-formed answer for one.
+// Asks the doorward program. Only a complete, well-formed answer counts.
 // @ts-check
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
-/** Seconds after which a call is blocked; the program is told, and answers before. */
+/** Seconds after which a call is blocked. The program gets the same number and answers earlier. */
+// Pi itself has no timeout: without ours a hanging program would hang the session.
 export const TIMEOUT_SECONDS = 60;
 
 /** More output than any answer has. */
+// A broken program that prints without end must not fill the memory of the agent.
 const LONGEST = 4 * 1024 * 1024;
 
 /**
@@ -32,7 +34,7 @@ export function program(file) {
 }
 
 /**
- * Runs the program and yields what it printed; fails unless it ended well and in time.
+ * Runs the program and returns its output; fails unless it succeeds in time.
  * @param {string} path
  * @param {string[]} words
  * @param {{ input?: string, seconds?: number, signal?: AbortSignal, cwd?: string, codes?: number[] }} [options]
@@ -58,7 +60,7 @@ export function run(path, words, { input = "", seconds = 10, signal, cwd, codes 
     signal?.addEventListener("abort", cancelled, { once: true });
     child.stdout.setEncoding("utf8").on("data", (text) => {
       out += text;
-      if (out.length > LONGEST) stop("it says too much");
+      if (out.length > LONGEST) stop("it printed too much");
     });
     child.stderr.setEncoding("utf8").on("data", (text) => {
       if (err.length < 4096) err += text;
@@ -70,7 +72,7 @@ export function run(path, words, { input = "", seconds = 10, signal, cwd, codes 
         else reject(new Error(err.trim() || (killed ? `it was ended by ${killed}` : `it ended with ${code}`)));
       }),
     );
-    // A program that does not read has not understood; how it ends says so.
+    // A program that exits without reading breaks the pipe. Its exit code says why; this error must not crash Pi.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });

@@ -93,7 +93,7 @@ export class Guard {
     return { block: true, reason };
   }
 
-  /** Tells the program what happened; yields what it has to say. @param {any} payload @param {any} ctx */
+  /** Tells the program what happened; returns what it says. @param {any} payload @param {any} ctx */
   async tell(payload, ctx) {
     try {
       return await run(this.program, ["hook", "pi"], { input: JSON.stringify(payload) });

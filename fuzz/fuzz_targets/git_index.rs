@@ -1,21 +1,10 @@
 //! Any bytes as an index of git: no panic, and every entry can be looked up.
 #![no_main]
-#![allow(dead_code, unused_imports, reason = "only a part of the edge is included")]
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "."]
-mod machine {
-    #[path = "../../crates/doorward/src/machine/checked_read.rs"]
-    pub mod checked_read;
-    #[path = "."]
-    pub mod world {
-        #[path = "../../crates/doorward/src/machine/world/index.rs"]
-        pub mod index;
-        #[path = "../../crates/doorward/src/machine/world/objects/mod.rs"]
-        pub mod objects;
-    }
-}
+#[path = "../git_readers.rs"]
+mod machine;
 use machine::world;
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,19 +1,10 @@
 //! Any bytes as the files of a repository: no panic, and an end. The files are separated by four bytes of `0xfe`.
 #![no_main]
-#![allow(dead_code, unused_imports, reason = "only a part of the edge is included")]
 
 use libfuzzer_sys::fuzz_target;
 
-#[path = "."]
-mod machine {
-    #[path = "../../crates/doorward/src/machine/checked_read.rs"]
-    pub mod checked_read;
-    #[path = "."]
-    pub mod world {
-        #[path = "../../crates/doorward/src/machine/world/objects/mod.rs"]
-        pub mod objects;
-    }
-}
+#[path = "../git_readers.rs"]
+mod machine;
 use machine::world;
 
 use world::objects::{HashFormat, Id, Objects};

@@ -23,8 +23,25 @@ pub(crate) enum Binding<'t> {
     Other,
 }
 
+impl Binding<'_> {
+    /// What is imported.
+    fn path(&self) -> Option<&str> {
+        match self {
+            Binding::Import(path) => Some(path),
+            Binding::Value(_)
+            | Binding::Element(_)
+            | Binding::Walk(..)
+            | Binding::Own
+            | Binding::Parameter
+            | Binding::Other => None,
+        }
+    }
+}
+
 /// All names that a text gives a meaning to.
 #[derive(Debug, Default)]
+// Scopes are left out on purpose: a name with two meanings has none, which only asks more, and a reader without
+// scopes cannot be tricked by one that is evaluated differently.
 pub(crate) struct Names<'t> {
     bindings: BTreeMap<String, Vec<Binding<'t>>>,
 }
@@ -50,18 +67,7 @@ impl<'t> Names<'t> {
 
     pub(crate) fn meaning(&self, name: &str) -> Meaning<'_, 't> {
         let Some(bindings) = self.bindings.get(name) else { return Meaning::Free };
-        let imports: Vec<&str> = bindings
-            .iter()
-            .filter_map(|binding| match binding {
-                Binding::Import(path) => Some(path.as_str()),
-                Binding::Value(_)
-                | Binding::Element(_)
-                | Binding::Walk(..)
-                | Binding::Own
-                | Binding::Parameter
-                | Binding::Other => None,
-            })
-            .collect();
+        let imports: Vec<&str> = bindings.iter().filter_map(Binding::path).collect();
         match (imports.first(), bindings.as_slice()) {
             (Some(first), all) if imports.len() == all.len() && imports.iter().all(|path| path == first) => {
                 Meaning::Import(first)
@@ -74,16 +80,10 @@ impl<'t> Names<'t> {
 
     /// What the name is imported as, whatever else it may be.
     pub(crate) fn imported(&self, name: &str) -> Vec<String> {
-        let of = |binding: &Binding<'t>| match binding {
-            Binding::Import(path) => Some(path.clone()),
-            Binding::Value(_)
-            | Binding::Element(_)
-            | Binding::Walk(..)
-            | Binding::Own
-            | Binding::Parameter
-            | Binding::Other => None,
-        };
-        self.bindings.get(name).map(|all| all.iter().filter_map(of).collect()).unwrap_or_default()
+        self.bindings
+            .get(name)
+            .map(|all| all.iter().filter_map(Binding::path).map(str::to_owned).collect())
+            .unwrap_or_default()
     }
 
     /// The name is a function, a class or a parameter of the text itself, whatever else it may be.

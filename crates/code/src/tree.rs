@@ -2,7 +2,10 @@
 
 use tree_sitter::{Language, Node, Parser, Tree};
 
+use crate::reading::Reading;
+
 /// Deeper trees are not followed.
+// The walkers below recurse once per level. A sum of 200 terms is that deep, so generated tables stay readable.
 pub(crate) const DEPTH: usize = 200;
 
 /// A text with its tree.
@@ -11,13 +14,17 @@ pub(crate) struct Source<'t> {
     pub text: &'t str,
 }
 
+/// Reads the tree of a text.
+pub(crate) type Reader = for<'t> fn(Node<'t>, Source<'t>) -> Reading;
+
 /// Parses, or says why not.
 pub(crate) fn parse(text: &str, language: &Language) -> Result<Tree, &'static str> {
     let mut parser = Parser::new();
-    parser.set_language(language).map_err(|_| "the grammar of this language cannot be used")?;
-    let tree = parser.parse(text, None).ok_or("the code cannot be parsed")?;
+    parser.set_language(language).map_err(|_| "doorward's grammar of this language can't be used")?;
+    let tree = parser.parse(text, None).ok_or("the code can't be parsed")?;
+    // A parser that recovers guesses. What stands behind an error may mean anything to the real interpreter.
     if tree.root_node().has_error() {
-        return Err("the code does not follow the grammar of its language");
+        return Err("the code has a syntax error");
     }
     if too_deep(tree.root_node()) {
         return Err("the code is nested too deeply");

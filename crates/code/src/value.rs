@@ -1,12 +1,14 @@
 //! What is known about a value without running anything.
 
 /// Stands for unknown text inside a text.
+// A noncharacter that Unicode reserves for such marks; source text that contains one is not text anybody typed.
 pub const UNKNOWN: char = '\u{fdd0}';
 
 /// Stands for the user's home directory at the start of a path.
 pub const HOME: char = '\u{fdd1}';
 
 /// Longer texts are not put together.
+// `x = x * 2` in a loop of names doubles; a longer text is no path or command.
 const LIMIT: usize = 16 * 1024;
 
 /// A value, as far as it is known.

@@ -231,9 +231,9 @@ pub fn command_line() -> ExitCode {
             manual::run(&arguments, CommandLine::command()).unwrap_or_else(|error| failure(1, &error))
         }
     };
-    if let (false, Ok(places)) = (is_notifier, paths::Places::find()) {
+    if let (false, Ok(dirs)) = (is_notifier, paths::Dirs::find()) {
         // What the command recorded may have raised an alert.
-        drop(notifier::look(&places));
+        drop(notifier::start_if_due(&dirs));
     }
     code
 }

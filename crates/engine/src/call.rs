@@ -161,6 +161,8 @@ pub fn tool_from_json(tool: &str, input: &Value) -> Tool {
 
 /// The fields that each tool is documented with. What another one would change about the call is not known: a directory, a
 /// second path, a body that is sent along.
+// Agents add fields with every release. A field that may move the call elsewhere (`workdir`, a second path) must not
+// be ignored, so an unknown one makes the call opaque.
 const KNOWN: &[(&str, &str)] = &[
     ("bash", "command background unsandboxed description timeout"),
     ("powershell", "command description timeout"),
@@ -270,6 +272,8 @@ fn with_patched(mut changes: Vec<Change>, patch: &str) -> Result<Vec<Change>, St
 
 /// The files that the headers of a patch name, in the format of `apply_patch` or as a unified diff.
 pub(crate) fn patched(patch: &str) -> Vec<(&str, ChangeKind)> {
+    // The headers of Codex's patch format. A line that looks like one inside a file's content starts a new file for
+    // Codex too.
     const HEADERS: &[(&str, ChangeKind)] = &[
         ("*** Add File: ", ChangeKind::Create),
         ("*** Update File: ", ChangeKind::Update),
@@ -304,6 +308,7 @@ fn diff_path(text: &str) -> &str {
 }
 
 /// The fields of one entry of `files`.
+// Agents disagree on the name of the new path; a move whose target is overlooked would be judged as an edit.
 const LISTED: &[&str] = &["path", "op", "to", "move_to", "new_path", "destination"];
 
 fn listed_changes(files: &Value, patch: &str) -> Result<Vec<Change>, String> {

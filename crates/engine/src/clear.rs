@@ -27,7 +27,7 @@ fn cleared_by(facts: &Facts, policy: &Policy) -> Option<String> {
         return None;
     }
     if policy.permissions.allows(facts) {
-        return Some("an allow pattern of the configuration covers every command".to_owned());
+        return Some("an allow pattern in your configuration covers every command".to_owned());
     }
     let consent = facts.intent.consent.as_ref().filter(|_| !policy.strict && is_all_asked_for(facts, policy))?;
     Some(format!("you asked for it: “{consent}”"))

@@ -13,6 +13,7 @@ pub struct Coverage {
 }
 
 /// More reasons than a person reads.
+// The first reason is usually the cause of the rest, and the whole sentence has to fit into a prompt.
 const REASONS: usize = 4;
 
 impl Coverage {

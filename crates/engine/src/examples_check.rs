@@ -101,7 +101,7 @@ fn agrees(expected: &str, effect: &Effect) -> bool {
 /// Whether the rule fires on a call, whatever its stage.
 fn fires(rule: &Rule, example: &RuleExample, own: &'static [u8]) -> Result<bool, String> {
     let value: serde_json::Value =
-        serde_json::from_str(&example.call).map_err(|error| format!("the example is no tool call ({error})"))?;
+        serde_json::from_str(&example.call).map_err(|error| format!("the example is not a tool call ({error})"))?;
     let tool = value.get("tool").and_then(serde_json::Value::as_str).ok_or("the example names no tool")?;
     let tool = tool_from_json(tool, value.get("input").unwrap_or(&serde_json::Value::Null));
     let world = match value.get("world") {

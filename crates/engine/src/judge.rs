@@ -44,6 +44,8 @@ struct Hearing<'a> {
     clock: &'a dyn Fn() -> Duration,
 }
 
+// The default for judging: every opinion counts, and a retired rule takes only its soft question with it (decision
+// 0027).
 const EVERYTHING: Hearing<'static> = Hearing { is_heard: &|_| true, extent: Extent::Soft, clock: &|| Duration::ZERO };
 
 /// Judges a call by what was observed. Deterministic: the same facts and policy give the same judgement.
@@ -132,7 +134,7 @@ impl Heard {
 
 /// What the mode of the agent demands.
 fn mode(policy: &Policy) -> Vec<Opinion> {
-    let because = "this agent is not trusted yet: every call is confirmed";
+    let because = "this agent isn't trusted yet, so doorward asks about every call";
     match policy.mode {
         Mode::ConfirmAll => vec![Opinion::confirm(Source::Mode, Clearance::Firm, because)],
         Mode::Auto | Mode::Shadow | Mode::Off => Vec::new(),
@@ -155,7 +157,7 @@ fn coverage(facts: &Facts) -> Option<Opinion> {
     Some(Opinion::confirm(
         Source::Coverage,
         clearance,
-        format!("not understood: {}", facts.coverage.because.join("; ")),
+        format!("doorward can't tell what this does: {}", facts.coverage.because.join("; ")),
     ))
 }
 
@@ -168,7 +170,7 @@ fn boundary(facts: &Facts) -> Option<Opinion> {
 /// The strictest opinion decides; if there is none, a person does.
 fn strictest(Heard { mut opinions, shadow, scored }: Heard, policy: &Policy) -> Judgement {
     if opinions.is_empty() {
-        opinions.push(Opinion::confirm(Source::Nothing, Clearance::Firm, "no stage had an opinion"));
+        opinions.push(Opinion::confirm(Source::Nothing, Clearance::Firm, "nothing in doorward judged this call"));
     }
     opinions.sort_by_key(|opinion| std::cmp::Reverse(opinion.strictness()));
     let first = opinions.first().cloned();

@@ -37,7 +37,7 @@ pub(crate) fn settle(facts: &Facts, policy: &Policy) -> Option<Opinion> {
     }
     let because = match first {
         Some(rule) => rule.what.to_string(),
-        None if facts.effects.is_empty() => "understood, and nothing is read, changed or sent".to_owned(),
+        None if facts.effects.is_empty() => "reads, changes and sends nothing".to_owned(),
         None => return None,
     };
     let mut opinion = Opinion::approve(Source::Rule, because);

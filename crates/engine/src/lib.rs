@@ -85,7 +85,7 @@ pub use permission_pattern::Pattern;
 pub use permissions::{AcceptedCall, Permissions, is_plain_word, kind, question, texts_of};
 pub use place::loads_by_itself;
 pub use policy::{Policy, Thresholds};
-pub use rejudge::{Bump, Compared, Shift, Stand, compare};
+pub use rejudge::{Comparison, Ruling, SemverBump, Shift, compare};
 pub use review::{REVIEWER_LISTS, REVIEWER_POLICY};
 pub use reviewed::{Answer, Review};
 pub use rules::{OWN as OWN_RULES, holds};

@@ -12,7 +12,10 @@ use crate::policy::{Policy, Thresholds};
 use crate::verdict::Opinion;
 
 /// Files that git has and that one call may delete or edit in place unasked, and those that one session may.
+// Git can bring the files back, but a person has to notice first: 20 is about what a review still sees. Decision
+// 0028.
 const OF_CALL: usize = 20;
+// Three times a call: many small steps must not add up to what one may not do.
 const OF_SESSION: usize = 60;
 
 /// The tracked files that the call deletes, puts back or edits in place.
@@ -41,11 +44,11 @@ fn restored_by(effect: &Effect) -> u64 {
 fn sweeping(facts: &Facts) -> Option<Opinion> {
     let (here, before) = (restorable(facts), usize::try_from(facts.counts.restorable).unwrap_or(usize::MAX));
     let because = if here == usize::MAX {
-        "deletes or edits more tracked files than doorward counts".to_owned()
+        "deletes or edits more tracked files than doorward can count".to_owned()
     } else if here > OF_CALL {
-        format!("deletes or edits {here} tracked files at once: more than {OF_CALL}")
+        format!("deletes or edits {here} tracked files at once, more than the limit of {OF_CALL}")
     } else if here > 0 && here.saturating_add(before) > OF_SESSION {
-        format!("deletes or edits tracked files: {before} in this session already")
+        format!("deletes or edits tracked files, after {before} others in this session")
     } else {
         return None;
     };
@@ -69,13 +72,11 @@ pub(crate) fn opinions(facts: &Facts, policy: &Policy) -> Vec<Opinion> {
     }
     if counts.denials_in_a_row >= limits.denials_in_a_row {
         let (denials, limit) = (counts.denials_in_a_row, limits.denials_in_a_row);
-        hit.push(format!(
-            "{denials} calls were denied in a row; from {limit} on a person decides (`denials_in_a_row`)"
-        ));
+        hit.push(format!("{denials} calls were denied in a row; from {limit} on, you decide (`denials_in_a_row`)"));
     }
     if counts.denials >= limits.denials {
         let (denials, limit) = (counts.denials, limits.denials);
-        hit.push(format!("{denials} calls of this session were denied; from {limit} on a person decides (`denials`)"));
+        hit.push(format!("{denials} calls of this session were denied; from {limit} on, you decide (`denials`)"));
     }
     let firm = |because| Opinion::confirm(Source::Limit, Clearance::Firm, because);
     hit.into_iter().map(firm).chain(sweeping(facts)).collect()
@@ -158,6 +159,7 @@ pub(crate) fn hit(when: &When, facts: &Facts, effect: &Effect, policy: &Policy) 
 
 /// Bytes as a person reads them.
 pub fn size(bytes: u64) -> String {
+    // Powers of two, as `ls -h` and `du -h` print them.
     const UNITS: [&str; 5] = ["bytes", "KiB", "MiB", "GiB", "TiB"];
     let mut unit = 0;
     let mut whole = bytes;

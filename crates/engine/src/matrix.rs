@@ -14,9 +14,11 @@ pub struct Floor {
     pub clearance: Option<Clearance>,
 }
 
+// Four cells are enough: who may clear a question matters more than how bad it is (decision 0006).
 const APPROVE: Floor = Floor { verdict: Verdict::AutoApprove, clearance: None };
 const SOFT: Floor = Floor { verdict: Verdict::Confirm, clearance: Some(Clearance::Soft) };
 const FIRM: Floor = Floor { verdict: Verdict::Confirm, clearance: Some(Clearance::Firm) };
+// For identity only: a replaced key locks people out, and a yes by habit must not be able to do that.
 const DUAL: Floor = Floor { verdict: Verdict::Block, clearance: Some(Clearance::Dual) };
 
 /// The floors of all effects that are above an approval, without those that a retired rule takes with it.
@@ -148,16 +150,50 @@ fn by_reach(operation: Operation, scope: Scope, reach: Reach) -> Floor {
     }
 }
 
-/// An effect in the words of the matrix.
+/// An effect in words, with its place in the matrix.
+///
+/// Every word of the matrix has a phrase of its own: two effects that read alike count as one question.
 pub fn described(effect: &Effect) -> String {
-    format!(
-        "{} {} ({}, {}, reaches {})",
-        effect.operation,
-        effect.target.shown(),
-        effect.scope,
-        effect.reversibility,
-        effect.reach
-    )
+    // Often the target is only the command itself: nobody "changes kubectl delete".
+    let is_command = effect.by.ends_with(effect.target.shown());
+    let verb = match (effect.operation, is_command) {
+        (Operation::Execute, _) => "runs",
+        (Operation::Read, false) => "reads",
+        (Operation::Read, true) => "reads with",
+        (Operation::Write, false) => "writes",
+        (Operation::Write, true) => "writes with",
+        (Operation::Network, false) => "contacts",
+        (Operation::Network, true) => "connects out with",
+        (Operation::Delete, false) => "deletes",
+        (Operation::Delete, true) => "deletes with",
+        (Operation::Mutate, false) => "changes",
+        (Operation::Mutate, true) => "makes changes with",
+    };
+    let scope = match effect.scope {
+        Scope::Scratch => "a temporary file",
+        Scope::File => "one file",
+        Scope::Directory => "a directory",
+        Scope::Project => "the whole project",
+        Scope::OtherRepo => "outside the project",
+        Scope::System => "on this machine",
+        Scope::External => "on another machine or service",
+    };
+    let undo = match effect.reversibility {
+        Reversibility::NothingChanges => "changes nothing",
+        Reversibility::Rebuildable => "a build restores it",
+        Reversibility::Snapshotted => "doorward has a copy",
+        Reversibility::Tracked => "can be undone",
+        Reversibility::Irreversible => "can't be undone",
+    };
+    let reach = match effect.reach {
+        Reach::Workspace => "concerns only the agent's work",
+        Reach::Project => "concerns the project",
+        Reach::Shared => "concerns everyone who builds the project",
+        Reach::Machine => "concerns the whole machine",
+        Reach::Identity => "concerns keys or credentials",
+        Reach::Beyond => "concerns people and systems elsewhere",
+    };
+    format!("{verb} {} ({scope}, {undo}, {reach})", effect.target.shown())
 }
 
 #[cfg(test)]

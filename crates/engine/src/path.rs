@@ -6,6 +6,7 @@ pub use crate::lexical::{join, lexical, looks_like_words, name, parent, under};
 use crate::world::{Kind, World};
 
 /// More links than any honest path has.
+// The kernel's own limit (`MAXSYMLINKS`): a path with more cannot be opened.
 const LINKS: usize = 40;
 
 /// Where a path really leads.

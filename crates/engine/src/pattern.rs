@@ -5,6 +5,7 @@ use doorward_vocabulary::{Mark, Reversibility};
 use crate::effect::{Effect, Target};
 
 /// Marks that make one target class differ from another.
+// People answer alike for files of one class and differently between classes, so answers are counted by class.
 const CLASSES: &[Mark] = &[
     Mark::Manifest,
     Mark::Lockfile,

@@ -9,6 +9,7 @@ pub struct Pattern {
 }
 
 /// Names that other agents have for the same tools.
+// Patterns are copied from other agents' settings; an unknown tool name there would silently allow or deny nothing.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("shell", "bash"),
     ("grep", "search"),
@@ -22,9 +23,11 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 ];
 
 /// Tools whose primary argument is a path.
+// Their argument is resolved before it is compared, so `src/../.env` does not match `src/*`.
 pub(crate) const FILE_TOOLS: &[&str] = &["read", "write", "edit", "search"];
 
 /// Tools that a pattern may name.
+// A misspelt tool must be an error: a deny pattern that never matches looks like protection.
 const TOOLS: &[&str] = &[
     "bash",
     "powershell",
@@ -42,6 +45,7 @@ const TOOLS: &[&str] = &[
 ];
 
 /// Programs that do whatever their words say: to allow them is to allow everything.
+// `bash(env *)` looks like one program and allows every program. Wrappers, shells and interpreters need a subcommand.
 const DOES_ANYTHING: &[&str] = &[
     "bash",
     "sh",
@@ -138,7 +142,7 @@ impl Pattern {
         let argument = self.argument.as_deref().unwrap_or("*");
         if argument.chars().all(|character| matches!(character, '*' | ' ')) {
             let reads = matches!(self.tool.as_str(), "read" | "search" | "websearch");
-            return (!reads).then_some("it allows whatever the tool can do");
+            return (!reads).then_some("it allows everything the tool can do");
         }
         let (fixed, _) = argument.split_once('*')?;
         if self.tool != "bash" {
@@ -147,11 +151,12 @@ impl Pattern {
         let mut words = fixed.split_whitespace();
         let program = words.next().unwrap_or_default();
         if !fixed.trim_start().contains(char::is_whitespace) {
-            return Some("it does not name one program: put a space before the `*`");
+            return Some("it doesn't name a single program: put a space before the `*`");
         }
         let does_anything = DOES_ANYTHING.contains(&crate::lexical::name(program));
         let says_more = words.any(|word| !word.starts_with('-') && !word.contains('='));
-        (does_anything && !says_more).then_some("the program does whatever its words say: name the subcommand")
+        (does_anything && !says_more)
+            .then_some("this program can do anything, depending on its arguments: name the subcommand")
     }
 
     /// Why the pattern can match nothing.

@@ -17,7 +17,7 @@ words! {
 
 words! {
     /// What a change of policy means for the version of a ruleset.
-    Bump {
+    SemverBump {
         Patch = "patch" : "no verdict moves",
         Minor = "minor" : "some get stricter, none gets laxer",
         Major = "major" : "some get laxer",
@@ -26,16 +26,16 @@ words! {
 
 /// What decides about a call: the verdict, and who may clear it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stand {
+pub struct Ruling {
     pub verdict: Verdict,
     pub cleared_by: Option<Clearance>,
     pub settled_by: Source,
     pub rule: Option<String>,
 }
 
-impl Stand {
-    pub fn of(judgement: &Judgement) -> Stand {
-        Stand {
+impl Ruling {
+    pub fn of(judgement: &Judgement) -> Ruling {
+        Ruling {
             verdict: judgement.verdict,
             cleared_by: judgement.cleared_by,
             settled_by: judgement.settled_by,
@@ -44,8 +44,8 @@ impl Stand {
     }
 
     /// Which way it is from this one to the other; `None` if neither is laxer.
-    pub fn shift_to(&self, after: &Stand) -> Option<Shift> {
-        let strictness = |stand: &Stand| (stand.verdict, stand.cleared_by);
+    pub fn shift_to(&self, after: &Ruling) -> Option<Shift> {
+        let strictness = |ruling: &Ruling| (ruling.verdict, ruling.cleared_by);
         match strictness(after).cmp(&strictness(self)) {
             std::cmp::Ordering::Less => Some(Shift::Laxer),
             std::cmp::Ordering::Equal => None,
@@ -56,35 +56,35 @@ impl Stand {
 
 /// The same facts under two policies.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Compared {
+pub struct Comparison {
     pub before: Judgement,
     pub after: Judgement,
     pub shift: Option<Shift>,
 }
 
 /// Judges the same facts by two policies.
-pub fn compare(facts: &Facts, old: &Policy, new: &Policy) -> Compared {
+pub fn compare(facts: &Facts, old: &Policy, new: &Policy) -> Comparison {
     let (before, after) = (judge(facts, old), judge(facts, new));
-    let shift = Stand::of(&before).shift_to(&Stand::of(&after));
-    Compared { before, after, shift }
+    let shift = Ruling::of(&before).shift_to(&Ruling::of(&after));
+    Comparison { before, after, shift }
 }
 
-impl Bump {
+impl SemverBump {
     /// What so many laxer and stricter verdicts mean.
-    pub fn of(laxer: u64, stricter: u64) -> Bump {
+    pub fn of(laxer: u64, stricter: u64) -> SemverBump {
         match (laxer, stricter) {
-            (0, 0) => Bump::Patch,
-            (0, _) => Bump::Minor,
-            (_, _) => Bump::Major,
+            (0, 0) => SemverBump::Patch,
+            (0, _) => SemverBump::Minor,
+            (_, _) => SemverBump::Major,
         }
     }
 
     /// The version that follows.
     pub fn after(self, [major, minor, patch]: [u32; 3]) -> [u32; 3] {
         match self {
-            Bump::Patch => [major, minor, patch.saturating_add(1)],
-            Bump::Minor => [major, minor.saturating_add(1), 0],
-            Bump::Major => [major.saturating_add(1), 0, 0],
+            SemverBump::Patch => [major, minor, patch.saturating_add(1)],
+            SemverBump::Minor => [major, minor.saturating_add(1), 0],
+            SemverBump::Major => [major.saturating_add(1), 0, 0],
         }
     }
 }
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_version_follows_from_behaviour() {
-        let next = |laxer, stricter| Bump::of(laxer, stricter).after([1, 2, 3]);
+        let next = |laxer, stricter| SemverBump::of(laxer, stricter).after([1, 2, 3]);
         assert_eq!(next(0, 0), [1, 2, 4]);
         assert_eq!(next(0, 9), [1, 3, 0]);
         assert_eq!(next(1, 9), [2, 0, 0]);

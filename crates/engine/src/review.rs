@@ -35,8 +35,8 @@ pub(crate) fn opinion(opinions: &[Opinion], facts: &Facts) -> Option<Opinion> {
     let Review { model, because, .. } = review;
     let said = match review.answer {
         Answer::Allows => format!("the reviewer {model} is not sure enough: {because}"),
-        Answer::Declines => format!("the reviewer {model} wants a person to decide: {because}"),
-        Answer::Unavailable => format!("the reviewer is unavailable, which is no denial: {because}"),
+        Answer::Declines => format!("the reviewer {model} leaves this to you: {because}"),
+        Answer::Unavailable => format!("the reviewer is unavailable, which doesn't count as a denial: {because}"),
     };
     Some(Opinion::confirm(Source::Review, Clearance::Soft, said))
 }

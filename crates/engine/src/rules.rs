@@ -11,6 +11,7 @@ use crate::retired::Extent;
 use crate::verdict::Opinion;
 
 /// What the name of a rule of the user's own begins with.
+// A prefix that no built-in rule has, so a user's rule can never take the place of one.
 pub const OWN: &str = "own/";
 
 /// What the confirm and block rules say, and what shadow rules would say.

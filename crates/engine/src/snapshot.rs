@@ -7,12 +7,15 @@ use crate::facts::Facts;
 use crate::path;
 
 /// Commands that put files there which nobody can see beforehand, and give up the only other copy.
+// Which files a stash will replace is not known beforehand, so there is no list of files to copy first (git-929).
 const BRINGS_UNSEEN: &[&str] = &["git stash pop", "git stash apply", "git stash branch"];
 
 /// Programs that somebody uses so that nothing remains.
+// Copying first would defeat the purpose, and the user may have a reason for it (program-flags-048).
 const DESTROYS: &[&str] = &["shred", "srm", "wipe"];
 
 /// What a copy made beforehand takes away from an effect.
+// With a copy at hand these no longer say that something is lost. All other marks stay, since a copy cures no leak.
 const CURED: &[Mark] = &[Mark::Bulk, Mark::DiscardsWork, Mark::Truncates];
 
 /// The path whose content the effect loses for good, so that a copy would help. Of secrets no copy is made.

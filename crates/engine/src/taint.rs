@@ -50,6 +50,7 @@ fn stores(facts: &Facts, effect: &Effect) -> bool {
 
 /// The packages that an unchanged manifest declares belong to the project, and its tests run them anyway.
 fn installs_declared(facts: &Facts, effect: &Effect) -> bool {
+    // With one of these marks the same command installs more than the manifest declared.
     const OTHERS: &[Mark] =
         &[Mark::InstallChosen, Mark::ChangedRecipe, Mark::UntrustedProject, Mark::OutsideProject, Mark::RemoteCode];
     let mut same = facts.effects.iter().filter(|other| other.by == effect.by);
@@ -130,6 +131,8 @@ fn contact(effect: &Effect) -> Option<String> {
 }
 
 /// Commands of git that ask the repository's own remote and send nothing but which commits there are.
+// After a secret was read any request may carry it out; these send only hashes of commits, to a remote the user
+// chose.
 const FROM_REMOTE: &[&str] =
     &["git fetch", "git pull", "git ls-remote", "git remote update", "git remote show", "git submodule update"];
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::effect::Part;
 
 /// What layer 2 calls it where the other stages ask or refuse.
+// `asks_along` looks for these words in an opinion's text.
 pub(crate) const OTHERS_ASK: &str = "other reasons to ask";
 
 /// What one stage thinks of the call, and why.
@@ -71,6 +72,7 @@ pub struct Confidence(f64);
 
 impl Confidence {
     /// As good as a coin.
+    // For calls that layer 2 could not score: neither for nor against.
     pub const HALF: Confidence = Confidence(0.5);
 
     pub fn new(value: f64) -> Option<Confidence> {
@@ -86,7 +88,7 @@ impl TryFrom<f64> for Confidence {
     type Error = &'static str;
 
     fn try_from(value: f64) -> Result<Confidence, &'static str> {
-        Confidence::new(value).ok_or("a confidence lies between 0 and 1")
+        Confidence::new(value).ok_or("a confidence must be between 0 and 1")
     }
 }
 

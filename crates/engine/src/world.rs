@@ -9,6 +9,8 @@ use crate::incoming::{Arrival, GitWrite, Rewrite, Shown};
 use crate::permission_pattern::Pattern;
 
 /// Directories that builds make, whatever the language.
+// Names that the usual ignore files of these tools list. A deletion counts as rebuildable only if git ignores the
+// path too.
 pub const REBUILDABLE: &[&str] = &[
     "target",
     "node_modules",

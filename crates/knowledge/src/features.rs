@@ -7,12 +7,16 @@
 use doorward_vocabulary::{Degree, FlowKind, Mark, Operation, Reach, Reversibility, Scope, Sensitivity, Verdict};
 
 /// From these shares of overridden decisions on, in percent.
+// Four steps instead of a number: a step has one weight that a person can read, and training needs fewer cases.
 pub const OVERRIDDEN: [u8; 4] = [1, 25, 50, 75];
 
 /// From so many effects of one call on.
+// Most calls have one or two effects; six is a script, twelve a long one.
 pub const MANY: [usize; 2] = [6, 12];
 
 /// Marks that say what something is for, and may lower a score. All others only raise it.
+// A mark may lower a score only if it says what the call is *for*. Everything else can only add risk, so that adding
+// a flag never makes a call look safer.
 pub const SETTLING: &[Mark] = &[
     Mark::Test,
     Mark::Build,
@@ -80,81 +84,81 @@ impl Features {
         })
     }
 
-    pub fn operation(&mut self, operation: Operation) {
+    pub fn add_operation(&mut self, operation: Operation) {
         self.add(operation as usize);
     }
 
     /// External is elsewhere rather than wider.
-    pub fn scope(&mut self, scope: Scope) {
+    pub fn add_scope(&mut self, scope: Scope) {
         match scope {
             Scope::External => self.add(LOSSES - 1),
             Scope::Scratch | Scope::File | Scope::Directory | Scope::Project | Scope::OtherRepo | Scope::System => {
-                self.steps(SCOPES, scope as usize);
+                self.add_steps(SCOPES, scope as usize);
             }
         }
     }
 
-    pub fn reversibility(&mut self, reversibility: Reversibility) {
-        self.steps(LOSSES, reversibility as usize);
+    pub fn add_reversibility(&mut self, reversibility: Reversibility) {
+        self.add_steps(LOSSES, reversibility as usize);
     }
 
     /// Beyond is elsewhere rather than farther.
-    pub fn reach(&mut self, reach: Reach) {
+    pub fn add_reach(&mut self, reach: Reach) {
         match reach {
             Reach::Beyond => self.add(SENSITIVITIES - 1),
             Reach::Workspace | Reach::Project | Reach::Shared | Reach::Machine | Reach::Identity => {
-                self.steps(REACHES, reach as usize);
+                self.add_steps(REACHES, reach as usize);
             }
         }
     }
 
-    pub fn sensitivity(&mut self, sensitivity: Sensitivity) {
-        self.steps(SENSITIVITIES, sensitivity as usize);
+    pub fn add_sensitivity(&mut self, sensitivity: Sensitivity) {
+        self.add_steps(SENSITIVITIES, sensitivity as usize);
     }
 
-    pub fn coverage(&mut self, degree: Degree) {
-        self.steps(DEGREES, degree as usize);
+    pub fn add_coverage(&mut self, degree: Degree) {
+        self.add_steps(DEGREES, degree as usize);
     }
 
     /// How often people let such calls run, where a person accepted that this counts.
-    pub fn overridden(&mut self, rate: f64) {
+    pub fn add_override_rate(&mut self, rate: f64) {
         let reached = OVERRIDDEN.iter().filter(|percent| rate * 100.0 >= f64::from(**percent)).count();
-        self.steps(OVERRIDES, reached);
+        self.add_steps(OVERRIDES, reached);
     }
 
-    pub fn taint(&mut self) {
+    pub fn add_taint(&mut self) {
         self.add(TAINT);
     }
 
-    pub fn effects(&mut self, count: usize) {
-        self.steps(EFFECTS, MANY.iter().filter(|many| count >= **many).count());
+    pub fn add_effect_count(&mut self, count: usize) {
+        self.add_steps(EFFECTS, MANY.iter().filter(|many| count >= **many).count());
     }
 
-    pub fn flow(&mut self, kind: FlowKind) {
+    pub fn add_flow(&mut self, kind: FlowKind) {
         self.add(FLOWS + kind as usize);
     }
 
     /// Something runs, and nothing says what for.
-    pub fn no_purpose(&mut self) {
+    pub fn add_no_purpose(&mut self) {
         self.add(PURPOSE);
     }
 
     /// Something is deleted that no build makes again.
-    pub fn loss(&mut self) {
+    pub fn add_loss(&mut self) {
         self.add(LOSS);
     }
 
     /// What is put into the project unseen comes from outside it.
-    pub fn brought_in(&mut self) {
+    pub fn add_brought_in(&mut self) {
         self.add(BROUGHT);
     }
 
     /// What the other stages say.
-    pub fn stages(&mut self, strictest: Verdict) {
-        self.steps(STAGES, strictest as usize);
+    pub fn add_stages(&mut self, strictest: Verdict) {
+        self.add_steps(STAGES, strictest as usize);
     }
 
-    pub fn mark(&mut self, mark: Mark) {
+    pub fn add_mark(&mut self, mark: Mark) {
         self.add(MARKS + mark as usize);
     }
 
@@ -167,7 +171,7 @@ impl Features {
         self
     }
 
-    fn steps(&mut self, start: usize, reached: usize) {
+    fn add_steps(&mut self, start: usize, reached: usize) {
         (start..start + reached).for_each(|number| self.add(number));
     }
 }

@@ -54,11 +54,11 @@ impl<'a> File<'a> {
     }
 
     pub fn string<'v>(&self, value: &'v Spanned<DeValue<'a>>) -> Result<&'v str, Complaint> {
-        value.get_ref().as_str().ok_or_else(|| self.at(value, "text is wanted here"))
+        value.get_ref().as_str().ok_or_else(|| self.at(value, "expected text"))
     }
 
     pub fn boolean(&self, value: &Spanned<DeValue<'a>>) -> Result<bool, Complaint> {
-        value.get_ref().as_bool().ok_or_else(|| self.at(value, "true or false is wanted here"))
+        value.get_ref().as_bool().ok_or_else(|| self.at(value, "expected true or false"))
     }
 
     pub fn integer(&self, value: &Spanned<DeValue<'a>>) -> Result<u64, Complaint> {
@@ -66,15 +66,15 @@ impl<'a> File<'a> {
             .get_ref()
             .as_integer()
             .and_then(|number| u64::from_str_radix(number.as_str(), number.radix()).ok())
-            .ok_or_else(|| self.at(value, "a whole number is wanted here"))
+            .ok_or_else(|| self.at(value, "expected a whole number"))
     }
 
     pub fn array<'v>(&self, value: &'v Spanned<DeValue<'a>>) -> Result<&'v [Spanned<DeValue<'a>>], Complaint> {
-        value.get_ref().as_array().map(|array| &**array).ok_or_else(|| self.at(value, "a list is wanted here"))
+        value.get_ref().as_array().map(|array| &**array).ok_or_else(|| self.at(value, "expected a list"))
     }
 
     pub fn inner<'v>(&self, value: &'v Spanned<DeValue<'a>>) -> Result<&'v DeTable<'a>, Complaint> {
-        value.get_ref().as_table().ok_or_else(|| self.at(value, "a table is wanted here"))
+        value.get_ref().as_table().ok_or_else(|| self.at(value, "expected a table"))
     }
 
     /// A list of texts; one text alone counts as a list of its words.

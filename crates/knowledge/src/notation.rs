@@ -46,13 +46,13 @@ pub fn flag(text: &str) -> Result<(Takes, Vec<Role>, Changes), String> {
 /// `for client server`, `unless GET HEAD`: the values for which the change counts.
 fn values(which: &str, words: Vec<Text>, takes: Takes, changes: &mut Changes) -> Result<(), String> {
     if words.is_empty() {
-        return Err(format!("`{which}` names no value"));
+        return Err(format!("`{which}` has no value"));
     }
     if takes == Takes::Nothing {
-        return Err(format!("`{which}` stands behind a flag that takes no value"));
+        return Err(format!("`{which}` follows a flag that takes no value"));
     }
     if changes.ends || *changes == Changes::default() {
-        return Err(format!("`{which}` stands behind a flag that changes nothing"));
+        return Err(format!("`{which}` follows a flag that changes nothing"));
     }
     match which {
         "for" => changes.only = words,
@@ -78,7 +78,7 @@ pub fn operand(text: &str) -> Result<Operand, String> {
             flag if flag.starts_with('-') => match list {
                 Some("given") => operand.given.push(flag.to_owned().into()),
                 Some(_) => operand.unless.push(flag.to_owned().into()),
-                None => return Err(format!("`{flag}` stands before `given` or `unless`")),
+                None => return Err(format!("`{flag}` must come after `given` or `unless`")),
             },
             other => return Err(format!("`{other}` is neither a flag, `given` nor `unless`")),
         }
@@ -130,7 +130,7 @@ pub fn does(text: &str) -> Result<Does, String> {
 
 /// `2:status,show`: the effect does not happen if the second operand is one of the words.
 fn unless(text: &str) -> Result<Condition, String> {
-    let wrong = || format!("`?unless={text}` is not like `?unless=2:status,show`");
+    let wrong = || format!("`?unless={text}` must look like `?unless=2:status,show`");
     let (at, words) = text.split_once(':').ok_or_else(wrong)?;
     let at = at.parse().ok().filter(|at| *at > 0).ok_or_else(wrong)?;
     let words: Vec<Text> = words.split(',').map(|word| word.to_owned().into()).collect();

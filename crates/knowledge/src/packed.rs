@@ -11,9 +11,11 @@ use crate::schema::{
 use crate::tool::{Risk, ToolEntry};
 
 /// Seven counts stand before everything else.
+// Four bytes each, little-endian; `build.rs` writes them in the same order.
 const HEADER: usize = 28;
 
 /// Where the key, the name and the record of an entry stand.
+// Three offsets of four bytes. Rows have one size so that keys can be found by halving.
 const ROW: usize = 12;
 
 /// Packed knowledge.
@@ -34,12 +36,12 @@ pub struct Packed {
 
 /// Reads on from a place in the bytes. Every method yields `None` past the end.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reader {
+pub(crate) struct ByteReader {
     pub(crate) bytes: &'static [u8],
     pub(crate) at: usize,
 }
 
-impl Reader {
+impl ByteReader {
     pub(crate) fn take(&mut self, length: usize) -> Option<&'static [u8]> {
         let end = self.at.checked_add(length)?;
         let taken = self.bytes.get(self.at..end)?;
@@ -76,13 +78,13 @@ impl Reader {
         self.text().map(Cow::Borrowed)
     }
 
-    fn list<T>(&mut self, read: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
+    fn list<T>(&mut self, read: impl FnMut(&mut ByteReader) -> Option<T>) -> Option<Vec<T>> {
         let length = self.short()?;
         self.times(length, read)
     }
 
     /// Collecting into an option would not know the length, and move everything as the list grows.
-    fn times<T>(&mut self, length: usize, mut read: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
+    fn times<T>(&mut self, length: usize, mut read: impl FnMut(&mut ByteReader) -> Option<T>) -> Option<Vec<T>> {
         let mut items = Vec::with_capacity(length);
         for _ in 0..length {
             items.push(read(self)?);
@@ -93,7 +95,7 @@ impl Reader {
     /// Leaves the records where they are, in the pool.
     fn named<T>(&mut self, pool: usize) -> Option<Named<T>> {
         let at = pool.checked_add(usize::try_from(self.number()?).ok()?)?;
-        let mut there = Reader { bytes: self.bytes, at };
+        let mut there = ByteReader { bytes: self.bytes, at };
         let count = there.short()?;
         Some(Named::Packed(Rows { bytes: self.bytes, table: there.at, count, pool }))
     }
@@ -122,7 +124,7 @@ impl Reader {
 impl Packed {
     /// Reads the header. `None` if the bytes are not a pack.
     pub fn open(bytes: &'static [u8]) -> Option<Packed> {
-        let mut reader = Reader { bytes, at: 0 };
+        let mut reader = ByteReader { bytes, at: 0 };
         let mut count = || reader.number().and_then(|value| usize::try_from(value).ok());
         let (entries, rules, tools) = (count()?, count()?, count()?);
         let (keys_length, records_length, pool_length, tools_length) = (count()?, count()?, count()?, count()?);
@@ -156,16 +158,16 @@ impl Packed {
         }
     }
 
-    fn reader(&self, at: usize) -> Reader {
-        Reader { bytes: self.bytes, at }
+    fn reader(&self, at: usize) -> ByteReader {
+        ByteReader { bytes: self.bytes, at }
     }
 
-    fn row(&self, index: usize) -> Reader {
+    fn row(&self, index: usize) -> ByteReader {
         self.reader(HEADER + index * ROW)
     }
 
     /// The key that a row begins with, as bytes.
-    fn key(&self, row: &mut Reader) -> Option<&'static [u8]> {
+    fn key(&self, row: &mut ByteReader) -> Option<&'static [u8]> {
         let mut key = self.reader(self.keys + usize::try_from(row.number()?).ok()?);
         let length = key.short()?;
         key.take(length)
@@ -187,7 +189,7 @@ impl Packed {
     }
 
     /// The rest of a row, behind its key.
-    fn read(&self, mut row: Reader) -> Option<Entry> {
+    fn read(&self, mut row: ByteReader) -> Option<Entry> {
         let name = self.reader(self.keys + usize::try_from(row.number()?).ok()?).string()?;
         let record = self.records + usize::try_from(row.number()?).ok()?;
         entry(name, &mut self.reader(record), self.pool)
@@ -209,7 +211,7 @@ impl Packed {
     }
 }
 
-fn tool(reader: &mut Reader) -> Option<ToolEntry> {
+fn tool(reader: &mut ByteReader) -> Option<ToolEntry> {
     Some(ToolEntry {
         agent: Cow::Borrowed(reader.text()?),
         name: Cow::Borrowed(reader.text()?),
@@ -219,7 +221,7 @@ fn tool(reader: &mut Reader) -> Option<ToolEntry> {
     })
 }
 
-fn entry(key: Text, reader: &mut Reader, pool: usize) -> Option<Entry> {
+fn entry(key: Text, reader: &mut ByteReader, pool: usize) -> Option<Entry> {
     Some(Entry {
         key,
         what: reader.string()?,
@@ -234,14 +236,14 @@ fn entry(key: Text, reader: &mut Reader, pool: usize) -> Option<Entry> {
         default: if reader.bool()? { Some(operand(reader)?) } else { None },
         does: reader.list(does)?,
         extras: reader.list(|reader| Some((reader.string()?, does(reader)?)))?,
-        delegates: reader.list(Reader::string)?,
-        env: reader.list(Reader::string)?,
+        delegates: reader.list(ByteReader::string)?,
+        env: reader.list(ByteReader::string)?,
         subs: reader.named(pool)?,
         facets: Facets(reader.long()?),
     })
 }
 
-pub(crate) fn flag(reader: &mut Reader) -> Option<Flag> {
+pub(crate) fn flag(reader: &mut ByteReader) -> Option<Flag> {
     Some(Flag {
         name: reader.string()?,
         takes: match reader.byte()? {
@@ -254,7 +256,7 @@ pub(crate) fn flag(reader: &mut Reader) -> Option<Flag> {
     })
 }
 
-fn changes(reader: &mut Reader) -> Option<Changes> {
+fn changes(reader: &mut ByteReader) -> Option<Changes> {
     let bits = reader.byte()?;
     let mut changes = Changes {
         dry_run: bits & 1 != 0,
@@ -269,13 +271,13 @@ fn changes(reader: &mut Reader) -> Option<Changes> {
         changes.marks = reader.marks()?;
         changes.operands = reader.option(Role::ALL)?;
         changes.extra = Some(reader.string()?).filter(|name| !name.is_empty());
-        changes.only = reader.list(Reader::string)?;
-        changes.unless = reader.list(Reader::string)?;
+        changes.only = reader.list(ByteReader::string)?;
+        changes.unless = reader.list(ByteReader::string)?;
     }
     Some(changes)
 }
 
-fn operand(reader: &mut Reader) -> Option<Operand> {
+fn operand(reader: &mut ByteReader) -> Option<Operand> {
     Some(Operand {
         role: reader.word(Role::ALL)?,
         count: match reader.byte()? {
@@ -283,12 +285,12 @@ fn operand(reader: &mut Reader) -> Option<Operand> {
             1 => Count::Optional,
             _ => Count::Any,
         },
-        given: reader.list(Reader::string)?,
-        unless: reader.list(Reader::string)?,
+        given: reader.list(ByteReader::string)?,
+        unless: reader.list(ByteReader::string)?,
     })
 }
 
-fn does(reader: &mut Reader) -> Option<Does> {
+fn does(reader: &mut ByteReader) -> Option<Does> {
     Some(Does {
         operation: reader.word(Operation::ALL)?,
         scope: reader.word(Scope::ALL)?,
@@ -301,7 +303,7 @@ fn does(reader: &mut Reader) -> Option<Does> {
             1 => Condition::WithOperands,
             2 => Condition::Alone,
             3 => Condition::Assigning,
-            4 => Condition::Unless(reader.byte()?, reader.list(Reader::string)?),
+            4 => Condition::Unless(reader.byte()?, reader.list(ByteReader::string)?),
             5 => Condition::Bare,
             // Whatever is not known happens.
             _ => Condition::Always,
@@ -309,8 +311,8 @@ fn does(reader: &mut Reader) -> Option<Does> {
     })
 }
 
-fn rule(reader: &mut Reader) -> Option<Rule> {
-    let borrowed = |reader: &mut Reader| reader.text().map(Cow::Borrowed);
+fn rule(reader: &mut ByteReader) -> Option<Rule> {
+    let borrowed = |reader: &mut ByteReader| reader.text().map(Cow::Borrowed);
     Some(Rule {
         id: borrowed(reader)?,
         verdict: reader.word(Verdict::ALL)?,

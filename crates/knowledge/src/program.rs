@@ -342,7 +342,7 @@ fn check_extras(file: File<'_>, entry: &Entry, flags: &[Flag]) -> Result<(), Com
         {
             return Err(file.complaint(
                 0,
-                format!("`{}` of `{}` names the extra `{extra}`, which is not there", flag.name, entry.key),
+                format!("`{}` of `{}` names the extra `{extra}`, which doesn't exist", flag.name, entry.key),
             ));
         }
     }

@@ -1,16 +1,16 @@
 //! Finds one flag or name among those that were left in the pack.
 
-use crate::packed::{Reader, flag};
+use crate::packed::{ByteReader, flag};
 use crate::schema::{Flag, Named, Rows, Text};
 
 impl Rows {
-    fn record(self, index: usize) -> Option<Reader> {
-        let mut row = Reader { bytes: self.bytes, at: self.table.checked_add(index.checked_mul(4)?)? };
+    fn record(self, index: usize) -> Option<ByteReader> {
+        let mut row = ByteReader { bytes: self.bytes, at: self.table.checked_add(index.checked_mul(4)?)? };
         let offset = usize::try_from(row.number()?).ok()?;
-        Some(Reader { bytes: self.bytes, at: self.pool.checked_add(offset)? })
+        Some(ByteReader { bytes: self.bytes, at: self.pool.checked_add(offset)? })
     }
 
-    fn find(self, name: &str) -> Option<Reader> {
+    fn find(self, name: &str) -> Option<ByteReader> {
         let (mut low, mut high) = (0, self.count);
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -26,7 +26,7 @@ impl Rows {
         None
     }
 
-    fn all<T>(self, mut read: impl FnMut(&mut Reader) -> Option<T>) -> Vec<T> {
+    fn all<T>(self, mut read: impl FnMut(&mut ByteReader) -> Option<T>) -> Vec<T> {
         (0..self.count).filter_map(|index| read(&mut self.record(index)?)).collect()
     }
 }
@@ -58,7 +58,7 @@ impl Named<Text> {
     pub fn all(&self) -> Vec<Text> {
         match self {
             Named::Listed(names) => names.clone(),
-            Named::Packed(rows) => rows.all(Reader::string),
+            Named::Packed(rows) => rows.all(ByteReader::string),
         }
     }
 

@@ -100,14 +100,14 @@ pub fn read(file: File<'_>, id: &str, verdict: Verdict) -> Result<RuleFile, Comp
 
 /// Reads a rule of a user, which says its verdict itself and can only tighten.
 pub fn read_own(file: File<'_>, id: &str) -> Result<RuleFile, Complaint> {
-    const WANTED: &str = "`verdict = \"confirm\"` or `verdict = \"block\"` is wanted";
+    const WANTED: &str = "use `verdict = \"confirm\"` or `verdict = \"block\"`";
     let mut table = file.table()?;
     let Some(value) = table.remove("verdict") else { return Err(file.complaint(0, WANTED)) };
     let verdict = match file.string(&value)? {
         "confirm" => Verdict::Confirm,
         "block" => Verdict::Block,
         other => {
-            return Err(file.at(&value, format!("`{other}` is not a verdict of a rule of your own; {WANTED}")));
+            return Err(file.at(&value, format!("`{other}` is not a verdict for your own rules; {WANTED}")));
         }
     };
     read_table(file, table, empty(id, verdict))
@@ -255,6 +255,7 @@ fn examples<'a>(file: File<'a>, value: &Spanned<DeValue<'a>>) -> Result<Vec<Rule
 
 /// `{ write = "~/.bashrc", content = "x" }` and the like; the first key names the tool and its main field.
 fn table_example<'a>(file: File<'a>, item: &Spanned<DeValue<'a>>) -> Result<String, Complaint> {
+    // The argument that an example means when it is one string, so that examples in rule files stay one line.
     const MAIN: &[(&str, &str)] = &[
         ("bash", "command"),
         ("write", "path"),
@@ -273,7 +274,7 @@ fn table_example<'a>(file: File<'a>, item: &Spanned<DeValue<'a>>) -> Result<Stri
     let (tool, main) = MAIN
         .iter()
         .find(|(tool, _)| table.get(*tool).is_some())
-        .ok_or_else(|| file.at(item, "an example names a tool: bash, write, edit, read, fetch, mcp, …"))?;
+        .ok_or_else(|| file.at(item, "an example must name a tool: bash, write, edit, read, fetch, mcp, …"))?;
     let mut fields = Vec::new();
     let mut outer = String::new();
     for (key, value) in table.iter() {

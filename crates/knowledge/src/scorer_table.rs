@@ -3,9 +3,11 @@
 use crate::features;
 
 /// A log-odds of one is so much.
+// Weights are integers in thousandths, so that a score is the same on every machine.
 pub const ONE: i64 = 1000;
 
 /// What the first line of a model file says.
+// The number changes with the features: an older model would weigh the wrong ones.
 pub const FORMAT: &str = "doorward scorer 2";
 
 /// One number for each head: *a person would want to be asked*, and *nobody would want it done*.
@@ -39,17 +41,16 @@ impl Table {
 
     /// Reads a model file. A feature that the file does not name weighs nothing.
     pub fn parse(text: &str, names: &[String]) -> Result<Table, String> {
-        let (body, rest) =
-            text.rsplit_once("checksum\t").ok_or("it has no checksum: it is cut off or of an older kind")?;
+        let (body, rest) = text.rsplit_once("checksum\t").ok_or("it has no checksum: it is cut off or too old")?;
         if body.lines().next() != Some(FORMAT) {
-            return Err(format!("it is not a `{FORMAT}`: it is older, newer or something else"));
+            return Err(format!("it is not a `{FORMAT}` file: it is older, newer or something else"));
         }
         if rest.trim_end() != format!("{:016x}", checksum(body)) {
             return Err("its checksum is wrong: it is damaged".to_owned());
         }
         let mut table = Table { base: [0; 2], slope: [0; 2], offset: [0; 2], weights: vec![[0; 2]; names.len()] };
         for line in body.lines().skip(1) {
-            let (name, heads) = row(line).ok_or_else(|| format!("the line `{line}` cannot be read"))?;
+            let (name, heads) = row(line).ok_or_else(|| format!("the line `{line}` can't be read"))?;
             match name {
                 "base" => table.base = heads,
                 "slope" => table.slope = heads,
@@ -57,12 +58,12 @@ impl Table {
                 name => {
                     let place = names.iter().position(|known| known == name);
                     let weight = place.and_then(|place| table.weights.get_mut(place));
-                    *weight.ok_or_else(|| format!("it weighs `{name}`, which is no feature"))? = heads;
+                    *weight.ok_or_else(|| format!("it weighs `{name}`, which is not a feature"))? = heads;
                 }
             }
         }
         if table.slope.iter().any(|slope| *slope <= 0) {
-            return Err("its calibration is not a rising one".to_owned());
+            return Err("its calibration must only rise".to_owned());
         }
         Ok(table)
     }

@@ -10,23 +10,32 @@ use crate::index::{Index, IndexError, shown, stored};
 use crate::metrics::Share;
 
 /// So many blocks …
+// One blocked call is a mistake, two or three a stubborn agent. Five in ten minutes is an agent that tries ways
+// around.
 pub(crate) const SPIKE_BLOCKS: usize = 5;
 /// … in so much time in one session are a spike.
 pub(crate) const SPIKE_MS: u64 = 10 * 60 * 1000;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// Spikes and breakers are looked for so far back.
+// An alert that nobody answered in a week is history; the report still has it.
 const WEEK_MS: u64 = 7 * DAY_MS;
 /// The level that an approval rate is compared with.
+// Two weeks average over weekends.
 const LEVEL_MS: u64 = 14 * DAY_MS;
 /// Fewer decisions have no rate to speak of.
+// With 100 decisions a drop of 15 points is beyond chance; with 20 it is not.
 const RATE_LEAST: u64 = 100;
 /// Fifteen points.
 const DROP: f64 = 0.15;
 /// Override rates look back so far.
+// Overrides are rare, so a shorter time would be noise.
 const MONTH_MS: u64 = 30 * DAY_MS;
+// Below this two or three overrides already make 15 %.
 const OVERRIDE_LEAST: u64 = 50;
+// If one question in seven is overridden, people have stopped reading them.
 const OVERRIDE_RATE: f64 = 0.15;
 /// Denials that hand the next call to a person.
+// The defaults of the engine's limits (`denials_in_a_row`, `denials`): the alert and the pause must agree.
 const BREAKER_ROW: u32 = 3;
 const BREAKER_ALL: u32 = 20;
 
@@ -117,42 +126,42 @@ impl AlertKind {
         let percent = |rate: f64| (rate * 100.0).round();
         match self {
             Self::Spike => format!(
-                "{SPIKE_BLOCKS} or more calls of one session were blocked within {} minutes, in the last {} days",
+                "{SPIKE_BLOCKS} or more calls in one session were blocked within {} minutes, in the last {} days",
                 SPIKE_MS / 60_000,
                 WEEK_MS / DAY_MS
             ),
             Self::Drop => format!(
-                "of a category's decisions in the last 24 hours more than {} points fewer were approved than in the {} days \
-                 before; both with {RATE_LEAST} decisions or more; of all decisions if no single category shows it",
+                "the approval rate of a category in the last 24 hours is more than {} points below that of the {} days before; \
+                 both need {RATE_LEAST} decisions or more; if no single category shows it, all decisions together are checked",
                 percent(DROP),
                 LEVEL_MS / DAY_MS
             ),
             Self::Overrides => format!(
-                "people let run more than {} % of the decisions in a category in {} days, of {OVERRIDE_LEAST} or more",
+                "you overrode more than {} % of the decisions in a category within {} days; it needs {OVERRIDE_LEAST} decisions or more",
                 percent(OVERRIDE_RATE),
                 MONTH_MS / DAY_MS
             ),
             Self::Breaker => format!(
-                "{BREAKER_ROW} calls in a row or {BREAKER_ALL} in all were denied in a session, in the last {} days; its next \
-                 call is put to a person",
+                "{BREAKER_ROW} calls in a row or {BREAKER_ALL} in all were denied in a session, in the last {} days; doorward \
+                 asks you about its next call",
                 WEEK_MS / DAY_MS
             ),
-            Self::Chain => "the record was changed, cut or cannot be read".to_owned(),
+            Self::Chain => "the record was changed or cut off, or can't be read".to_owned(),
             Self::Notifier => {
-                "a notification could not be delivered; told once until one is delivered again".to_owned()
+                "a notification could not be delivered; reported once, until one is delivered again".to_owned()
             }
             Self::Exchanged => format!(
-                "a file that a call names or touches changed between the agent's own question and the end of the call, in \
+                "a file that a call names or touches changed after the agent's own prompt and before the call ended, in \
                  the last {} days",
                 WEEK_MS / DAY_MS
             ),
             Self::Unguarded => format!(
-                "an agent's transcript shows a call that ran and is on no record, found when a session ends or by `doorward \
+                "an agent's transcript shows a call that ran without a record, found at the end of a session or by `doorward \
                  reconcile` in the last {} days",
                 WEEK_MS / DAY_MS
             ),
             Self::Rollback => format!(
-                "what was rolled out in stages went back by itself in the last {} days; `doorward rollout status --explain` says when",
+                "a staged rollout was rolled back automatically in the last {} days; `doorward rollout status --explain` says why",
                 WEEK_MS / DAY_MS
             ),
         }
@@ -220,6 +229,8 @@ impl Index {
     /// Session and time of the blocks of the last week, oldest first.
     fn blocks(&self, now_ms: u64) -> rusqlite::Result<Vec<(String, u64)>> {
         // A trial call of `doorward setup` is blocked because that is to be seen.
+        // `+` keeps SQLite from using the index on time: the partial index on blocks is far shorter, and the first
+        // sequence since the moment bounds it.
         let sql = "SELECT session, time_ms FROM records WHERE verdict = 'block' AND session IS NOT NULL
             AND session NOT GLOB 'doorward-setup*'
             AND sequence >= (SELECT MIN(+sequence) FROM records WHERE time_ms >= ?1) AND +time_ms >= ?1
@@ -283,7 +294,7 @@ impl Index {
             let lost = then.approval_rate - now.approval_rate;
             (is_enough && lost > DROP).then(|| {
                 let text = format!(
-                    "{:.0} % of {} decisions were approved in 24 hours, {:.0} % in the {} days before",
+                    "{:.0} % of {} decisions were approved in the last 24 hours, down from {:.0} % in the {} days before",
                     now.approval_rate * 100.0,
                     now.decisions,
                     then.approval_rate * 100.0,
@@ -305,7 +316,7 @@ impl Index {
         let is_much = |share: &&Share| share.decisions >= OVERRIDE_LEAST && share.override_rate > OVERRIDE_RATE;
         let alert = |share: &Share| {
             let text = format!(
-                "people let run {} of {} decisions in {} days: {:.0} %",
+                "you overrode {} of {} decisions in {} days: {:.0} %",
                 share.overridden,
                 share.decisions,
                 MONTH_MS / DAY_MS,

@@ -13,12 +13,13 @@ use crate::hash::{Hash, hex, unhex};
 use crate::key::CheckpointKey;
 use crate::log::Log;
 use crate::private::{self, Existing, FileError, Promise};
-use crate::read::{Part, snapshot};
+use crate::read::{SegmentFile, snapshot};
 use crate::record::CheckpointBody;
 use crate::recover;
 use crate::segment::{Opening, START};
 use crate::storage::{Storage, read_from};
 
+// Part of the signed text: an older verifier must refuse a format that it does not know.
 const VERSION: u8 = 1;
 
 /// What one segment contributes to the root: which entries, and the hash of the last.
@@ -103,7 +104,7 @@ impl Checkpoint {
             source,
         })?;
         let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        serde_json::from_str(last).map_err(|_| private::damaged(path, "it holds no checkpoint"))
+        serde_json::from_str(last).map_err(|_| private::damaged(path, "it contains no checkpoint"))
     }
 
     /// Keeps the statement in a directory, under its sequence.
@@ -158,14 +159,14 @@ impl Elsewhere {
 
 fn pipe(words: &[String], line: &str) -> io::Result<()> {
     let (program, arguments) =
-        words.split_first().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no command is given"))?;
+        words.split_first().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no command was given"))?;
     let mut child = Command::new(program).args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
     let written = child.stdin.take().map_or(Ok(()), |mut input| input.write_all(line.as_bytes()));
     let status = child.wait()?;
     match written {
         _ if !status.success() => Err(io::Error::other(format!("the command ended with {status}"))),
         // Its own kind, a broken pipe, would look like a reader of ours that went away.
-        Err(error) => Err(io::Error::other(format!("the command did not take the checkpoint: {error}"))),
+        Err(error) => Err(io::Error::other(format!("the command did not accept the checkpoint: {error}"))),
         Ok(()) => Ok(()),
     }
 }
@@ -188,7 +189,7 @@ impl<S: Storage> Log<S> {
             origin.get_or_insert(opening.previous);
             leaves.extend(leaf);
         }
-        let nothing = LogError::Damaged { what: "there is no entry to make a checkpoint of" };
+        let nothing = LogError::Damaged { what: "the log has no entry to make a checkpoint of" };
         let (Some(origin), Some(last)) = (origin, leaves.last()) else {
             return Err(nothing);
         };
@@ -209,7 +210,7 @@ impl<S: Storage> Log<S> {
     }
 
     /// What a segment says at its two ends; nothing in between is read.
-    fn leaf(&self, part: &Part<S::File>) -> Result<(Opening, Option<Leaf>), LogError> {
+    fn leaf(&self, part: &SegmentFile<S::File>) -> Result<(Opening, Option<Leaf>), LogError> {
         let (file, size) = part.file(&self.storage)?;
         let bytes = read_from(file.as_ref(), 0, START).doing("read a segment")?;
         let opening = Opening::decode(&bytes).map_err(|_| LogError::Damaged { what: "the opening of a segment" })?;

@@ -23,7 +23,7 @@ pub enum LogError {
         why: &'static str,
     },
     /// Another process holds the log for too long.
-    #[error("another process holds the log for too long: try again, or end that process")]
+    #[error("another process has locked the log for too long: try again, or stop that process")]
     Busy,
     /// The operating system refused.
     #[error("cannot {doing}: {source}")]
@@ -40,7 +40,7 @@ pub enum LogError {
         what: &'static str,
     },
     /// A later version wrote the last entry.
-    #[error("the log has format {format}, which a later version wrote")]
+    #[error("the log has format {format}, which needs a newer doorward")]
     Newer {
         /// The format found.
         format: u8,

@@ -5,9 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::hash::Hash;
 
 /// The format this build writes.
+// Written into every header, so that one log may hold records of several versions.
 pub const FORMAT: u8 = 1;
 
 /// Bytes of an encoded header.
+// A fixed size lets recovery find a header without understanding the body.
 pub(crate) const HEADER: usize = 88;
 
 /// What an entry is about.
@@ -40,6 +42,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of its code.
+    // The position is the code on disk: new kinds go to the end, and none is ever removed.
     pub const ALL: [Self; 11] = [
         Self::Decision,
         Self::Answer,

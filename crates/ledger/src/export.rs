@@ -13,6 +13,7 @@ use crate::read::{ReadError, Record};
 use crate::storage::Storage;
 
 /// Rows held in memory at once.
+// A few megabytes of rows. Writing page by page keeps the export of a million records within that.
 const PAGE: u32 = 20_000;
 
 /// How entries are written.
@@ -118,6 +119,7 @@ fn jsonl<S: Storage>(log: &Log<S>, rows: &[Row], out: &mut dyn Write) -> Result<
     Ok(written)
 }
 
+// The order is a promise to whoever imports the file; new columns go to the end.
 const HEADING: &str = "sequence,time_ms,kind,id,decision,agent,session,project,user,tool,verdict,rule,category,pattern,\
     violation,step,by,text,latency_us,sensitive\n";
 

@@ -29,10 +29,10 @@ impl fmt::Display for Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// Bytes in the middle are no entry.
-    #[error("unreadable, {0}")]
+    #[error("it can't be read: {0}")]
     Unreadable(Flaw),
     /// The last bytes are no entry: a crash, or a change to the last record.
-    #[error("the last {bytes} bytes are torn, {flaw}; the next record will mend this")]
+    #[error("the last {bytes} bytes were only partly written: {flaw}; writing the next record repairs this")]
     Torn {
         /// How many.
         bytes: u64,
@@ -40,10 +40,10 @@ pub enum Fault {
         flaw: Flaw,
     },
     /// A segment does not open as it should.
-    #[error("the opening of its segment is unreadable, {0}")]
+    #[error("the start of its segment can't be read: {0}")]
     Opening(Flaw),
     /// A segment is missing, renamed or out of place.
-    #[error("a segment should begin with record {expected} and begins with {found}")]
+    #[error("its segment should start with record {expected}, but starts with record {found}")]
     Segment {
         /// What comes next.
         expected: u64,
@@ -51,7 +51,7 @@ pub enum Fault {
         found: u64,
     },
     /// Entries are missing or out of order.
-    #[error("record {found} stands where {expected} belongs")]
+    #[error("found record {found} where record {expected} should be")]
     Sequence {
         /// What comes next.
         expected: u64,
@@ -62,13 +62,13 @@ pub enum Fault {
     #[error("it does not continue the record before it")]
     Chain,
     /// The body is not the one that was written.
-    #[error("its body was changed")]
+    #[error("its content was changed")]
     Body,
     /// A body that must stay is gone.
-    #[error("its body must be kept and is gone")]
+    #[error("its content must be kept, but is missing")]
     Kept,
     /// Bodies are gone that no tombstone names.
-    #[error("the bodies up to record {to} are gone without a tombstone")]
+    #[error("the content of the records up to {to} is missing, and no record says that it was removed")]
     Dropped {
         /// The last of them.
         to: u64,
@@ -96,10 +96,10 @@ pub enum Fault {
     #[error("the checkpoint belongs to another log")]
     Origin,
     /// The history was replaced: another record stands where the checkpoint saw one.
-    #[error("the checkpoint saw another record here")]
+    #[error("the checkpoint was made for a different record here")]
     Head,
     /// The segments are not those the checkpoint saw.
-    #[error("the checkpoint saw other segments")]
+    #[error("the checkpoint was made for different segments")]
     Root,
     /// The log ends before the checkpoint.
     #[error("the log ends with record {last}, before the checkpoint")]
@@ -108,10 +108,10 @@ pub enum Fault {
         last: u64,
     },
     /// The record that the checkpoint saw is not there.
-    #[error("the record that the checkpoint saw is not there")]
+    #[error("the record that the checkpoint was made for is missing")]
     Absent,
 }
 
 fn how_many(count: &Option<u64>) -> String {
-    count.map_or_else(|| "nobody can say how many".to_owned(), |count| format!("{count} at most"))
+    count.map_or_else(|| "and doorward can't tell how many".to_owned(), |count| format!("{count} at most"))
 }

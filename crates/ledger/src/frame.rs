@@ -7,12 +7,16 @@ use crate::event::{HEADER, Header, HeaderFlaw, Keep, Kind, take};
 use crate::hash::Hash;
 
 /// Starts every frame.
+// The first byte is never part of JSON text, so recovery cannot take a body for a frame.
 pub(crate) const MAGIC: [u8; 4] = [0x01, b'd', b'w', 0x02];
+// Magic, length and header come before the body, so that a reader knows how far to read.
 const PREFIX: usize = 4 + 4 + HEADER;
+// Checksum, then the length once more: reading backwards from the end finds the last frame.
 const SUFFIX: usize = 4 + 4 + 1;
 /// Bytes of a frame besides its body.
 pub(crate) const OVERHEAD: usize = PREFIX + SUFFIX;
 /// The longest body.
+// An edit of a large file fits. A length beyond it is damage, and is not allocated.
 pub const MAX_BODY: usize = 4 << 20;
 /// Bytes of frame length and mark, which end every frame.
 pub(crate) const TRAILER: usize = 5;
@@ -48,10 +52,10 @@ impl Mark {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
     /// The file ends inside the frame.
-    #[error("the frame is cut off")]
+    #[error("the record is cut off")]
     Short,
     /// No frame starts here.
-    #[error("no frame starts here")]
+    #[error("no record starts here")]
     Magic,
     /// The two lengths disagree or are out of range.
     #[error("its lengths disagree")]
@@ -63,7 +67,7 @@ pub enum Flaw {
     #[error("its header is malformed")]
     Header,
     /// Written by a later version.
-    #[error("it has format {0}, which a later version wrote")]
+    #[error("it has format {0}, which needs a newer doorward")]
     Newer(u8),
     /// The mark is neither of the two.
     #[error("its mark is malformed")]

@@ -11,7 +11,7 @@ use crate::event::Kind;
 use crate::hash::hex;
 use crate::key::StateKey;
 use crate::log::Log;
-use crate::mac_json::{seal, unseal};
+use crate::mac_json;
 use crate::private::{self, Existing, FileError, Promise};
 use crate::read::{Record, snapshot};
 use crate::record::{GrantBody, GrantStep};
@@ -19,6 +19,7 @@ use crate::segment::{Step, Walk};
 use crate::storage::Storage;
 
 /// How many of the last segments are searched for a grant: far more than the hour that one lasts fills.
+// A grant lasts an hour at most; two segments are 32 MiB of records.
 const SEARCHED: usize = 2;
 
 /// The directory with the grants.
@@ -42,7 +43,7 @@ impl Grants {
             let _ = DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
         }
         let path = self.path(name);
-        private::write(&path, &seal(&self.key, &path, name, grant)?, Existing::Replace, Promise::Durable)
+        private::write(&path, &mac_json::encode(&self.key, &path, name, grant)?, Existing::Replace, Promise::Durable)
     }
 
     /// Looks at a grant and leaves it there.
@@ -78,7 +79,7 @@ impl Grants {
 
     fn open<T: DeserializeOwned>(&self, path: &Path, name: &str) -> Result<Option<T>, FileError> {
         match private::read(path) {
-            Ok(bytes) => unseal(&self.key, path, name, &bytes).map(Some),
+            Ok(bytes) => mac_json::decode(&self.key, path, name, &bytes).map(Some),
             Err(FileError::Missing { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -92,7 +93,7 @@ impl Grants {
     pub fn draw() -> Result<String, FileError> {
         let mut nonce = [0; 16];
         getrandom::fill(&mut nonce).map_err(|error| FileError::Io {
-            doing: "draw random bytes for",
+            doing: "get random bytes for",
             path: PathBuf::from("grant"),
             source: error.into(),
         })?;

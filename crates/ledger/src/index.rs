@@ -19,6 +19,7 @@ use crate::totals;
 /// Changes whenever the columns do; an index of another version is made again.
 const VERSION: i64 = 4;
 
+// Everything here can be rebuilt from the log, so there are no migrations.
 const TABLES: &str = "
     CREATE TABLE IF NOT EXISTS fed (one INTEGER PRIMARY KEY CHECK (one = 1), sequence INTEGER, hash TEXT);
     CREATE TABLE IF NOT EXISTS records (
@@ -27,6 +28,7 @@ const TABLES: &str = "
         step TEXT, by_whom TEXT, text TEXT, latency_us INTEGER, sensitive INTEGER, coverage TEXT, mode TEXT,
         unattended INTEGER, review TEXT, demanded TEXT);";
 
+// Partial indexes: most records lack most of these columns, and approvals are the bulk of all decisions.
 const LOOKUPS: &str = "
     CREATE INDEX IF NOT EXISTS by_time ON records (time_ms);
     CREATE INDEX IF NOT EXISTS by_id ON records (id) WHERE id IS NOT NULL;
@@ -39,9 +41,11 @@ const LOOKUPS: &str = "
     CREATE INDEX IF NOT EXISTS blocks ON records (sequence) WHERE verdict = 'block';
     CREATE INDEX IF NOT EXISTS other_kinds ON records (kind) WHERE kind <> 'decision';";
 
+// `OR REPLACE`, since a run that was interrupted feeds the same records again.
 const INSERT: &str = "INSERT OR REPLACE INTO records VALUES
     (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25)";
 
+// The row stays with its sequence and kind, so counts do not change when a body is dropped.
 const FORGET: &str = "UPDATE records SET id = NULL, decision = NULL, agent = NULL, session = NULL, project = NULL,
     user = NULL, tool = NULL, rule = NULL, pattern = NULL, step = NULL, by_whom = NULL, text = NULL
     WHERE sequence BETWEEN ?1 AND ?2 AND sensitive = 0";
@@ -50,7 +54,7 @@ const FORGET: &str = "UPDATE records SET id = NULL, decision = NULL, agent = NUL
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// The index itself.
-    #[error("the index cannot be used, `audit reindex` makes it again: {0}")]
+    #[error("the index can't be used: {0}; run `doorward audit reindex` to rebuild it")]
     Sqlite(#[from] rusqlite::Error),
     /// Its file.
     #[error(transparent)]
@@ -86,7 +90,9 @@ impl Index {
     pub fn open(path: &Path) -> Result<Self, IndexError> {
         private::write(path, b"", Existing::Leave, Promise::Whole)?;
         let db = Connection::open(path)?;
+        // Another `audit` or `report` may be feeding the index; five seconds are longer than a usual feed.
         db.busy_timeout(Duration::from_secs(5))?;
+        // Readers go on while another process feeds the index.
         db.pragma_update(None, "journal_mode", "wal")?;
         // It can be made again, so it need not survive a power cut.
         db.pragma_update(None, "synchronous", "off")?;

@@ -26,7 +26,7 @@ impl Secret {
         }
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| FileError::Io {
-            doing: "draw random bytes for",
+            doing: "get random bytes for",
             path: path.to_owned(),
             source: error.into(),
         })?;
@@ -113,6 +113,8 @@ impl StateKey {
     fn mac(&self, name: &str, bytes: &[u8]) -> Hmac<Sha256> {
         let key = hmac::digest::Key::<Hmac<Sha256>>::from(self.padded());
         let mut mac = Hmac::<Sha256>::new(&key);
+        // The prefix keeps codes of state apart from everything else that a key may ever sign, and the length before
+        // the name keeps `a` + `bc` apart from `ab` + `c`.
         mac.update(b"doorward state v1\0");
         mac.update(&(name.len() as u64).to_le_bytes());
         mac.update(name.as_bytes());

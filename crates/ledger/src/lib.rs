@@ -61,7 +61,7 @@ pub use hash::Hash;
 pub use index::{Fed, Index, IndexError};
 pub use key::{CheckpointKey, StateKey};
 pub use log::{Log, Receipt, SEGMENT_BYTES};
-pub use mac_files::SealedFiles;
+pub use mac_files::MacFiles;
 pub use metrics::{Latency, Metrics, Share};
 pub use overrides::Override;
 pub use private::FileError;

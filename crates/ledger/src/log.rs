@@ -13,6 +13,7 @@ use crate::segment::{self, CURRENT, Opening, START};
 use crate::storage::{Blob, Disk, Storage, read_from, write_all};
 
 /// A segment longer than this is closed before the next entry.
+// Small enough to rewrite for retention and to verify while somebody waits.
 pub const SEGMENT_BYTES: u64 = 16 << 20;
 
 /// Proof that an entry is durable. Only a log makes one:
@@ -75,11 +76,11 @@ impl<S: Storage> Log<S> {
     pub fn begin(&self) -> Result<(), LogError> {
         let _guard = self.lock()?;
         let names = self.storage.list().doing("list the log")?;
-        if names.iter().any(|name| name == CURRENT || segment::sealed_first(name).is_some()) {
+        if names.iter().any(|name| name == CURRENT || segment::closed_first(name).is_some()) {
             return Ok(());
         }
         let mut origin = [0; 32];
-        getrandom::fill(&mut origin).map_err(io::Error::from).doing("draw random bytes")?;
+        getrandom::fill(&mut origin).map_err(io::Error::from).doing("get random bytes")?;
         let opening = Opening { first: 1, previous: Hash::from(origin) };
         recover::prepare(&self.storage, &opening)?;
         recover::promote(&self.storage)?;
@@ -137,14 +138,14 @@ impl<S: Storage> Log<S> {
     /// Closes the current segment. Each step is durable before the next, so a crash leaves either segment complete.
     fn rotate(&self, tail: Tail<S::File>) -> Result<Tail<S::File>, LogError> {
         let bytes = read_from(&tail.file, 0, START).doing("read the log")?;
-        let full =
-            Opening::decode(&bytes).map_err(|_| LogError::Damaged { what: "the opening of the current segment" })?;
-        let name = segment::sealed_name(full.first);
+        let full = Opening::decode(&bytes)
+            .map_err(|_| LogError::Damaged { what: "the start of the current segment can't be read" })?;
+        let name = segment::closed_name(full.first);
         match self.storage.view(&name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error).doing("look for a full segment"),
             Ok(_) => {
-                return Err(LogError::Damaged { what: "two segments begin with one entry" });
+                return Err(LogError::Damaged { what: "two segments start with the same entry" });
             }
         }
         let opening = Opening { first: tail.next, previous: tail.hash };

@@ -5,17 +5,17 @@ use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
 use crate::key::StateKey;
-use crate::mac_json::{seal, unseal};
+use crate::mac_json;
 use crate::private::{self, Existing, FileError, Promise};
 
 /// A directory of such files. A file cannot stand in for one of another name.
 #[derive(Debug)]
-pub struct SealedFiles {
+pub struct MacFiles {
     dir: PathBuf,
     key: StateKey,
 }
 
-impl SealedFiles {
+impl MacFiles {
     /// The files in a directory, which must exist before something is kept there.
     #[must_use]
     pub fn at(dir: &Path, key: StateKey) -> Self {
@@ -25,9 +25,9 @@ impl SealedFiles {
     /// Keeps a value under a name and returns once it is durable. An older value goes.
     pub fn keep<T: Serialize>(&self, name: &str, value: &T) -> Result<(), FileError> {
         let path = self.dir.join(name);
-        let bytes = seal(&self.key, &path, name, value)?;
+        let bytes = mac_json::encode(&self.key, &path, name, value)?;
         if bytes.len() as u64 > private::LONGEST {
-            return Err(private::damaged(&path, "it would be too long to be read again"));
+            return Err(private::damaged(&path, "it would be too long to read back"));
         }
         private::write(&path, &bytes, Existing::Replace, Promise::Durable)
     }
@@ -36,7 +36,7 @@ impl SealedFiles {
     pub fn find<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, FileError> {
         let path = self.dir.join(name);
         match private::read(&path) {
-            Ok(bytes) => unseal(&self.key, &path, name, &bytes).map(Some),
+            Ok(bytes) => mac_json::decode(&self.key, &path, name, &bytes).map(Some),
             Err(FileError::Missing { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -51,19 +51,19 @@ mod tests {
     fn a_value_comes_back_under_its_own_name_and_key_only() {
         let dir = tempfile::tempdir().unwrap();
         let key = |name: &str| StateKey::load_or_create(&dir.path().join(name)).unwrap();
-        let files = SealedFiles::at(dir.path(), key("one"));
+        let files = MacFiles::at(dir.path(), key("one"));
         files.keep("a", &vec![1, 2]).unwrap();
         assert_eq!(files.find::<Vec<u32>>("a").unwrap(), Some(vec![1, 2]));
         assert_eq!(files.find::<Vec<u32>>("b").unwrap(), None);
         std::fs::copy(dir.path().join("a"), dir.path().join("b")).unwrap();
         assert!(files.find::<Vec<u32>>("b").is_err());
-        assert!(SealedFiles::at(dir.path(), key("two")).find::<Vec<u32>>("a").is_err());
+        assert!(MacFiles::at(dir.path(), key("two")).find::<Vec<u32>>("a").is_err());
     }
 
     #[test]
     fn what_could_not_be_read_again_is_not_written() {
         let dir = tempfile::tempdir().unwrap();
-        let files = SealedFiles::at(dir.path(), StateKey::load_or_create(&dir.path().join("key")).unwrap());
+        let files = MacFiles::at(dir.path(), StateKey::load_or_create(&dir.path().join("key")).unwrap());
         assert!(files.keep("a", &"x".repeat(5 << 20)).is_err());
         assert_eq!(files.find::<String>("a").unwrap(), None);
     }

@@ -29,6 +29,8 @@ pub struct Override {
 impl Index {
     /// Overrides since a moment, oldest first. A decision that was answered twice counts once.
     pub fn overrides(&self, since_ms: u64) -> Result<Vec<Override>, IndexError> {
+        // A person who answers twice decided once. What a mode or a deny pattern demanded is not doorward's own
+        // question, and a yes to it says nothing about the rules.
         let sql = "SELECT MIN(answer.time_ms), answer.decision, asked.pattern, asked.text, asked.user, asked.project,
                 MAX(answer.text), asked.sequence
             FROM records AS answer JOIN records AS asked ON asked.id = answer.decision AND asked.kind = 'decision'

@@ -6,6 +6,7 @@ use crate::columns::Row;
 use crate::thrift::{Struct, varint};
 
 const MAGIC: &[u8; 4] = b"PAR1";
+// Numbers of Parquet's own enums; only the two encodings that are written are named.
 const PLAIN: i32 = 0;
 const RLE: i32 = 3;
 
@@ -55,6 +56,7 @@ fn text(value: Option<&String>) -> Option<Cell<'_>> {
     value.map(|value| Cell::Text(value))
 }
 
+// Types are chosen for the readers: pyarrow and DuckDB map them without a schema.
 const COLUMNS: [Column; 20] = [
     Column { name: "sequence", kind: Kind::Count, cell: |row| Some(Cell::Count(row.sequence)) },
     Column { name: "time", kind: Kind::Time, cell: |row| Some(Cell::Count(row.time_ms)) },

@@ -9,11 +9,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// No such file is ever longer.
+// Grants, sessions and keys are kilobytes. A longer file is not read into memory before it is checked.
 pub(crate) const LONGEST: u64 = 4 << 20;
 /// A lock is held for microseconds; whoever holds it for two seconds has stopped.
 const PAUSE: Duration = Duration::from_micros(100);
+// Two seconds in all: longer than any write, shorter than an agent's patience with a hook.
 const TRIES: u32 = 20_000;
 /// Tries after which the wait is an unusual one.
+// After 0.2 s something is unusual, and whoever waits at a terminal should know why.
 const TOLD_AFTER: u32 = 2_000;
 
 /// Why a private file could not be used.
@@ -87,6 +90,7 @@ fn check(path: &Path, stat: &fs::Stat) -> Result<usize, FileError> {
     if stat.st_uid != rustix::process::geteuid().as_raw() {
         return Err(unsafe_file(path, "it belongs to another user"));
     }
+    // Stricter than for the log: keys and grants must not be readable by others either.
     if Mode::from_raw_mode(stat.st_mode).intersects(Mode::RWXG | Mode::RWXO) {
         return Err(unsafe_file(path, "others can read or write it"));
     }
@@ -209,7 +213,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], existing: Existing, promise: Prom
 
 pub(crate) fn scratch_name(path: &Path) -> Result<PathBuf, FileError> {
     let mut nonce = [0; 8];
-    getrandom::fill(&mut nonce).map_err(refused("draw random bytes for", path))?;
+    getrandom::fill(&mut nonce).map_err(refused("get random bytes for", path))?;
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}.tmp", crate::hash::hex(&nonce)));
     Ok(PathBuf::from(name))

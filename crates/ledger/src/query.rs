@@ -8,6 +8,7 @@ use crate::columns::{Filter, Row};
 use crate::event::Kind;
 use crate::index::{Index, IndexError, shown, stored};
 
+// Named one by one, so that a reordered table cannot shift values.
 const COLUMNS: &str = "sequence, time_ms, kind, id, decision, agent, session, project, user, tool, verdict, rule,
     category, pattern, violation, step, by_whom, text, latency_us, sensitive";
 

@@ -51,7 +51,7 @@ pub enum ReadError {
 
 /// One segment as it stood when the snapshot was taken.
 #[derive(Debug)]
-pub(crate) struct Part<F> {
+pub(crate) struct SegmentFile<F> {
     pub name: String,
     /// The first sequence its name promises; `None` for the current one.
     pub first: Option<u64>,
@@ -75,14 +75,14 @@ impl<F> AsRef<F> for Opened<'_, F> {
     }
 }
 
-impl<F: Blob> Part<F> {
+impl<F: Blob> SegmentFile<F> {
     /// The file and how much of it counts.
     pub(crate) fn file<S: Storage<File = F>>(&self, storage: &S) -> Result<(Opened<'_, F>, u64), LogError> {
         if let Some((file, size)) = &self.held {
             return Ok((Opened::Held(file), *size));
         }
         let file = storage.view(&self.name).doing("open a segment")?;
-        let size = file.size().doing("look at a segment")?;
+        let size = file.size().doing("check a segment")?;
         Ok((Opened::Fresh(file), size))
     }
 
@@ -94,20 +94,20 @@ impl<F: Blob> Part<F> {
 }
 
 /// The segments of one moment, oldest first.
-pub(crate) fn snapshot<S: Storage>(log: &Log<S>) -> Result<Vec<Part<S::File>>, LogError> {
+pub(crate) fn snapshot<S: Storage>(log: &Log<S>) -> Result<Vec<SegmentFile<S::File>>, LogError> {
     let _guard = log.lock()?;
     let names = log.storage.list().doing("list the log")?;
-    let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::sealed_first(name)).collect();
+    let mut firsts: Vec<u64> = names.iter().filter_map(|name| segment::closed_first(name)).collect();
     firsts.sort_unstable();
-    let mut parts: Vec<Part<S::File>> = firsts
+    let mut parts: Vec<SegmentFile<S::File>> = firsts
         .into_iter()
-        .map(|first| Part { name: segment::sealed_name(first), first: Some(first), held: None })
+        .map(|first| SegmentFile { name: segment::closed_name(first), first: Some(first), held: None })
         .collect();
     match log.storage.view(CURRENT) {
         Ok(file) => {
-            let size = file.size().doing("look at the log")?;
+            let size = file.size().doing("check the log")?;
             let size = recover::used_size(&file, size)?;
-            parts.push(Part { name: CURRENT.to_owned(), first: None, held: Some((file, size)) });
+            parts.push(SegmentFile { name: CURRENT.to_owned(), first: None, held: Some((file, size)) });
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error).doing("open the log"),
@@ -152,7 +152,7 @@ impl<S: Storage> Log<S> {
 #[derive(Debug)]
 pub struct Records<'a, S: Storage> {
     log: &'a Log<S>,
-    parts: VecDeque<Part<S::File>>,
+    parts: VecDeque<SegmentFile<S::File>>,
     name: String,
     bytes: Vec<u8>,
     at: usize,

@@ -27,6 +27,7 @@ pub struct Rebuilt {
 }
 
 /// How many of the last segments are searched for a session: far more than one session fills.
+// As for grants: state that is older than two segments has run out, and what is missing only asks again.
 const SEARCHED: usize = 2;
 
 impl States {
@@ -91,11 +92,11 @@ impl Rebuilt {
             Kind::Answer => {
                 let answer = read::<AnswerBody>(record).filter(AnswerBody::is_override);
                 if let Some(answer) = &answer {
-                    self.sessions.values_mut().for_each(|state| drop(state.ran(&answer.decision)));
+                    self.sessions.values_mut().for_each(|state| drop(state.note_run(&answer.decision)));
                 }
                 let pattern = answer.and_then(|answer| self.open.remove(&answer.decision));
                 if let Some(pattern) = pattern {
-                    self.patterns.entry(pattern).or_default().overridden(time_ms);
+                    self.patterns.entry(pattern).or_default().count_override(time_ms);
                 }
             }
             Kind::Session => {
@@ -122,18 +123,18 @@ impl Rebuilt {
                 state.began_ms = time_ms;
             }
             match body.verdict {
-                Verdict::AutoApprove => state.approved(),
-                Verdict::Confirm if body.left_to.is_some() => state.passed_on(),
+                Verdict::AutoApprove => state.note_approval(),
+                Verdict::Confirm if body.left_to.is_some() => state.note_deferral(),
                 Verdict::Confirm => {
                     let pattern = body.pattern.as_deref().filter(|_| may_be_overridden);
-                    state.asked(&body.id, pattern.unwrap_or_default());
+                    state.note_question(&body.id, pattern.unwrap_or_default());
                 }
-                Verdict::Block => state.denied(),
+                Verdict::Block => state.note_denial(),
             }
             body.leaves.iter().for_each(|taint| state.taint(taint));
         }
         if let Some(pattern) = body.pattern {
-            self.patterns.entry(pattern.clone()).or_default().decided(time_ms);
+            self.patterns.entry(pattern.clone()).or_default().count_decision(time_ms);
             if may_be_overridden {
                 self.open.insert(body.id, pattern);
             }
@@ -150,7 +151,7 @@ impl Rebuilt {
             | SessionStep::SubagentBegan(_)
             | SessionStep::SubagentEnded(_) => {}
             SessionStep::Taint(what) => self.sessions.entry(session).or_default().taint(&what),
-            SessionStep::Boundary(what) => self.sessions.entry(session).or_default().bound(&what),
+            SessionStep::Boundary(what) => self.sessions.entry(session).or_default().add_boundary(&what),
             SessionStep::Reset => self.sessions.entry(session).or_default().reset(),
         }
     }

@@ -14,10 +14,13 @@ use crate::segment::{self, CURRENT, End, NEXT, Opening, START};
 use crate::storage::{Blob, Storage, read_all, read_from, write_all};
 
 /// How much room is kept free behind the last frame at most; a sync is a third cheaper where no length changes.
+// Several records fit in before the file has to grow again, and little is lost in a segment of 16 MiB.
 pub(crate) const ROOM: u64 = 32 << 10;
 /// So much is read at a time while the last frame is looked for; room that is free is passed over.
+// Reads backwards from the end: two pages usually hold the last frame.
 const WINDOW: usize = 8 << 10;
 /// So many bytes before the free room say how long the last frame is, and mostly hold all of it.
+// One page: the trailer with the frame's length is in it whenever the file was closed properly.
 const TELLING: usize = 4 << 10;
 
 /// Where the next entry goes.
@@ -44,7 +47,7 @@ pub(crate) fn tail<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>
         Err(error) if error.kind() == io::ErrorKind::NotFound => return resume(storage, now_ms),
         Err(error) => return Err(error).doing("open the log"),
     };
-    let size = file.size().doing("look at the log")?;
+    let size = file.size().doing("check the log")?;
     let Some((end, mark)) = peek(&file, size)? else {
         return mend(file, size, now_ms);
     };
@@ -136,7 +139,7 @@ fn read_last<F: Blob>(file: &F, size: u64, count: usize) -> Result<Vec<u8>, LogE
 }
 
 fn following(sequence: u64) -> Result<u64, LogError> {
-    sequence.checked_add(1).ok_or(LogError::Damaged { what: "the sequence is used up" })
+    sequence.checked_add(1).ok_or(LogError::Damaged { what: "there are no sequence numbers left" })
 }
 
 /// Makes the frame that ends at `end` durable, and says so in its mark.
@@ -155,7 +158,7 @@ fn mend<F: Blob>(file: F, size: u64, now_ms: u64) -> Result<Tail<F>, LogError> {
         return Err(LogError::Newer { format });
     }
     let end = segment::end(&bytes)
-        .ok_or(LogError::Damaged { what: "the current segment has neither a readable opening nor a readable entry" })?;
+        .ok_or(LogError::Damaged { what: "the current segment has neither a readable start nor a readable entry" })?;
     let lost = bytes.get(end.offset..).unwrap_or_default();
     let begun = lost.windows(MAGIC.len()).filter(|window| *window == MAGIC).count();
     let gap = GapBody {
@@ -196,12 +199,12 @@ fn resume<S: Storage>(storage: &S, now_ms: u64) -> Result<Tail<S::File>, LogErro
     // Whoever closed the last segment may have died before its new name was durable.
     storage.sync().doing("make the directory durable")?;
     let names = storage.list().doing("list the log")?;
-    let Some(first) = names.iter().filter_map(|name| segment::sealed_first(name)).max() else {
+    let Some(first) = names.iter().filter_map(|name| segment::closed_first(name)).max() else {
         return Err(LogError::Missing { dir: storage.place() });
     };
-    let sealed = storage.view(&segment::sealed_name(first)).doing("open the last full segment")?;
-    let size = sealed.size().doing("look at the last full segment")?;
-    let bytes = read_all(&sealed, size).doing("read the last full segment")?;
+    let full = storage.view(&segment::closed_name(first)).doing("open the last full segment")?;
+    let size = full.size().doing("check the last full segment")?;
+    let bytes = read_all(&full, size).doing("read the last full segment")?;
     let end = segment::end(&bytes).ok_or(LogError::Damaged { what: "the last full segment has no readable entry" })?;
     let opening = Opening { first: end.next, previous: end.hash };
     if prepared(storage, &opening)? {
@@ -240,7 +243,7 @@ pub(crate) fn prepare<S: Storage>(storage: &S, opening: &Opening) -> Result<(), 
         }
         other => other,
     };
-    let file = file.doing("make a segment")?;
+    let file = file.doing("create a segment")?;
     write_all(&file, &opening.encode(), 0).doing("write a segment")?;
     file.sync().doing("make a segment durable")?;
     storage.sync().doing("make the directory durable")
@@ -248,7 +251,7 @@ pub(crate) fn prepare<S: Storage>(storage: &S, opening: &Opening) -> Result<(), 
 
 /// Lets the waiting segment be the current one.
 pub(crate) fn promote<S: Storage>(storage: &S) -> Result<S::File, LogError> {
-    storage.rename(NEXT, CURRENT).doing("name a segment")?;
+    storage.rename(NEXT, CURRENT).doing("rename a segment")?;
     storage.sync().doing("make the directory durable")?;
     storage.open(CURRENT).doing("open the log")
 }

@@ -32,6 +32,8 @@ pub struct RuleOverrides {
 impl Index {
     /// Approvals that were regretted since a moment, oldest first; each once.
     pub fn regretted(&self, since_ms: u64) -> Result<Vec<Regret>, IndexError> {
+        // `kind <> 'decision'` repeats the condition of the partial index on other kinds, without which SQLite would
+        // not use it.
         let sql = "SELECT MIN(outcome.time_ms), outcome.step, judged.sequence, judged.rule, judged.text
             FROM records AS outcome JOIN records AS judged ON judged.id = outcome.decision AND judged.kind = 'decision'
             WHERE outcome.kind = 'outcome' AND outcome.kind <> 'decision' AND outcome.step IN ('reverted', 'flagged')

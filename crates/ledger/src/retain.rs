@@ -10,12 +10,13 @@ use crate::event::{Header, Keep, Kind};
 use crate::frame::without_body;
 use crate::hash::hex;
 use crate::log::Log;
-use crate::read::{Part, snapshot};
+use crate::read::{SegmentFile, snapshot};
 use crate::record::{AnswerBody, GrantBody, OutcomeBody, TombstoneBody};
 use crate::segment::{START, Step, Walk};
 use crate::storage::{Blob, Storage, write_all};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+// A rewrite that was interrupted leaves its file behind; the name keeps it from being read as a segment.
 const LEFTOVER: &str = ".tmp";
 
 /// How many days an ordinary body stays: ninety or more.
@@ -24,6 +25,7 @@ pub struct Days(u32);
 
 impl Days {
     /// The least.
+    // Alerts, tuning and the quarterly report look back three months.
     pub const LEAST: Self = Self(90);
 
     /// `None` if it is fewer than ninety.
@@ -81,7 +83,7 @@ impl<S: Storage> Log<S> {
         Ok(())
     }
 
-    fn survey(&self, parts: &[Part<S::File>], now_ms: u64) -> Result<Survey, LogError> {
+    fn survey(&self, parts: &[SegmentFile<S::File>], now_ms: u64) -> Result<Survey, LogError> {
         let mut survey = Survey::default();
         let mut age = Age::default();
         for part in parts {
@@ -101,9 +103,9 @@ impl<S: Storage> Log<S> {
     /// Puts new bytes in the place of a full segment, as a whole.
     fn replace(&self, name: &str, bytes: &[u8]) -> Result<(), LogError> {
         let mut nonce = [0; 8];
-        getrandom::fill(&mut nonce).map_err(io::Error::from).doing("draw random bytes")?;
+        getrandom::fill(&mut nonce).map_err(io::Error::from).doing("get random bytes")?;
         let scratch = format!("{name}.{}{LEFTOVER}", hex(&nonce));
-        let file = self.storage.create(&scratch).doing("make a segment")?;
+        let file = self.storage.create(&scratch).doing("create a segment")?;
         write_all(&file, bytes, 0).doing("write a segment")?;
         file.sync().doing("make a segment durable")?;
         self.storage.rename(&scratch, name).doing("replace a segment")?;

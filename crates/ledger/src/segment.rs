@@ -7,8 +7,10 @@ use crate::hash::Hash;
 /// The segment that is being written.
 pub(crate) const CURRENT: &str = "current.log";
 /// The segment that will be current once a rotation is through.
+// Written completely and synced before it is renamed, so a crash leaves either the old state or the new one.
 pub(crate) const NEXT: &str = "next.log";
 /// Bytes before the first frame.
+// Room for more fields than there are today, without moving the first frame.
 pub(crate) const START: usize = 64;
 
 const FILE_MAGIC: [u8; 8] = *b"dwledger";
@@ -63,12 +65,12 @@ impl Opening {
 }
 
 /// The name of a segment that is full.
-pub(crate) fn sealed_name(first: u64) -> String {
+pub(crate) fn closed_name(first: u64) -> String {
     format!("{first:020}.log")
 }
 
 /// The first sequence of a full segment, from its name.
-pub(crate) fn sealed_first(name: &str) -> Option<u64> {
+pub(crate) fn closed_first(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".log")?;
     let all_digits = digits.len() == 20 && digits.bytes().all(|byte| byte.is_ascii_digit());
     if all_digits { digits.parse().ok() } else { None }
@@ -181,8 +183,8 @@ mod tests {
 
     #[test]
     fn only_full_segments_have_a_numbered_name() {
-        let check = |name: &str, want| assert_eq!(sealed_first(name), want, "{name}");
-        check(&sealed_name(12), Some(12));
+        let check = |name: &str, want| assert_eq!(closed_first(name), want, "{name}");
+        check(&closed_name(12), Some(12));
         check(CURRENT, None);
         check("12.log", None);
         check("+0000000000000000012.log", None);

@@ -8,12 +8,16 @@ use crate::state::State;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// The override rate looks back so many days.
+// The same month as the alert on overrides.
 const MONTH: u64 = 30;
 /// Questions that may still be answered; older ones are forgotten.
+// An agent asks about one call at a time, parallel ones about a few. A forgotten question is asked again.
 const OPEN: usize = 16;
 /// Hosts that a session may have been allowed; the others ask again.
+// Kept with every session and read on every call; losing one only asks once more.
 const CONTACTS: usize = 256;
 /// Files that count as the session's own; older ones are forgotten, which only asks more.
+// A long session writes some hundreds. The state file is read and written on every call.
 const FILES: usize = 512;
 
 /// What one session has been up to. Nothing here lowers a risk, but for an approval, which ends a row of denials,
@@ -59,14 +63,14 @@ impl State for SessionState {
 
 impl SessionState {
     /// A call was denied by the classifier.
-    pub fn denied(&mut self) {
+    pub fn note_denial(&mut self) {
         self.decisions = self.decisions.saturating_add(1);
         self.denials = self.denials.saturating_add(1);
         self.denials_in_a_row = self.denials_in_a_row.saturating_add(1);
     }
 
     /// A call was blocked just now; says whether that makes a spike. The next one takes as many blocks again.
-    pub fn spikes(&mut self, now_ms: u64) -> bool {
+    pub fn note_block(&mut self, now_ms: u64) -> bool {
         self.blocks.push_back(now_ms);
         self.blocks.retain(|at| *at <= now_ms && now_ms - at <= alert::SPIKE_MS);
         let is_spike = self.blocks.len() >= alert::SPIKE_BLOCKS;
@@ -77,13 +81,13 @@ impl SessionState {
     }
 
     /// A call was approved.
-    pub fn approved(&mut self) {
+    pub fn note_approval(&mut self) {
         self.decisions = self.decisions.saturating_add(1);
         self.denials_in_a_row = 0;
     }
 
     /// A call was put to a person; that ends no row, but the answer may. Without a pattern a yes is no override.
-    pub fn asked(&mut self, decision: &str, pattern: &str) {
+    pub fn note_question(&mut self, decision: &str, pattern: &str) {
         self.decisions = self.decisions.saturating_add(1);
         self.open.push_back((decision.to_owned(), pattern.to_owned()));
         while self.open.len() > OPEN {
@@ -92,12 +96,12 @@ impl SessionState {
     }
 
     /// A call was refused until somebody answers, or left to the agent's classifier: no person was asked yet.
-    pub fn passed_on(&mut self) {
+    pub fn note_deferral(&mut self) {
         self.decisions = self.decisions.saturating_add(1);
     }
 
     /// The call that was put to a person makes these requests.
-    pub fn asks_for(&mut self, decision: &str, contacts: Vec<String>) {
+    pub fn note_contacts(&mut self, decision: &str, contacts: Vec<String>) {
         if contacts.is_empty() {
             return;
         }
@@ -108,7 +112,7 @@ impl SessionState {
     }
 
     /// A person let these requests pass.
-    pub fn let_contact(&mut self, contacts: Vec<String>) {
+    pub fn allow_contacts(&mut self, contacts: Vec<String>) {
         self.contacts.extend(contacts);
         while self.contacts.len() > CONTACTS {
             self.contacts.pop_first();
@@ -116,20 +120,20 @@ impl SessionState {
     }
 
     /// A call was let run by a person's grant, which sets the counters back like any other yes.
-    pub fn granted(&mut self) {
+    pub fn note_grant(&mut self) {
         self.decisions = self.decisions.saturating_add(1);
         self.reset();
     }
 
     /// A call ran. If it had been put to a person, that person said yes: the counters are set back, and the pattern of
     /// the call is returned.
-    pub fn ran(&mut self, decision: &str) -> Option<String> {
+    pub fn note_run(&mut self, decision: &str) -> Option<String> {
         let at = self.open.iter().position(|(open, _)| open == decision)?;
         let (_, pattern) = self.open.remove(at)?;
         if let Some((_, contacts)) =
             self.asking.iter().position(|(asking, _)| asking == decision).and_then(|at| self.asking.remove(at))
         {
-            self.let_contact(contacts);
+            self.allow_contacts(contacts);
         }
         self.reset();
         Some(pattern)
@@ -152,7 +156,7 @@ impl SessionState {
     }
 
     /// The user said not to do something.
-    pub fn bound(&mut self, what: &str) {
+    pub fn add_boundary(&mut self, what: &str) {
         self.boundaries.insert(what.to_owned());
     }
 
@@ -162,13 +166,13 @@ impl SessionState {
     }
 
     /// Counts a read that was let pass.
-    pub fn read(&mut self, limit: Limit, now_ms: u64) {
+    pub fn count_read(&mut self, limit: Limit, now_ms: u64) {
         self.burst.hit(limit, now_ms);
         self.minute.hit(now_ms);
     }
 
     /// Tracked files were deleted or edited in place unasked.
-    pub fn swept(&mut self, files: usize) {
+    pub fn count_restorable(&mut self, files: usize) {
         self.restorable = self.restorable.saturating_add(u32::try_from(files).unwrap_or(u32::MAX));
     }
 
@@ -255,7 +259,7 @@ impl State for CreatedState {
 
 impl CreatedState {
     /// A call that may create the file was let pass.
-    pub fn created(&mut self, path: &str, now_ms: u64) {
+    pub fn note_created(&mut self, path: &str, now_ms: u64) {
         self.files.retain(|(known, _)| known != path);
         self.files.push_back((path.to_owned(), now_ms));
         while self.files.len() > FILES {
@@ -264,7 +268,7 @@ impl CreatedState {
     }
 
     /// A call that may remove the file, or what lies below it, was let pass.
-    pub fn removed(&mut self, path: &str) {
+    pub fn note_removed(&mut self, path: &str) {
         let lies_below =
             |known: &str| known.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         self.files.retain(|(known, _)| !lies_below(known));
@@ -316,11 +320,13 @@ impl Bucket {
 struct Window(VecDeque<(u64, u32)>);
 
 impl Window {
+    // Six counters instead of a list of times: the state has a fixed size however fast an agent reads.
     const STRETCH_MS: u64 = 10_000;
     const STRETCHES: u64 = 6;
 
     fn hit(&mut self, now_ms: u64) {
         let now = now_ms / Self::STRETCH_MS;
+        // A clock that was set back leaves counters in the future, which would never age.
         self.0.retain(|(at, _)| *at <= now && *at + Self::STRETCHES >= now);
         match self.0.back_mut().filter(|(at, _)| *at == now) {
             Some((_, count)) => *count = count.saturating_add(1),
@@ -349,13 +355,13 @@ impl State for PatternState {
 
 impl PatternState {
     /// A call of this pattern was decided, whatever the verdict.
-    pub fn decided(&mut self, now_ms: u64) {
+    pub fn count_decision(&mut self, now_ms: u64) {
         let (decisions, _) = self.day(now_ms);
         *decisions = decisions.saturating_add(1);
     }
 
     /// A person let one run that doorward itself had stopped.
-    pub fn overridden(&mut self, now_ms: u64) {
+    pub fn count_override(&mut self, now_ms: u64) {
         let (_, overrides) = self.day(now_ms);
         *overrides = overrides.saturating_add(1);
     }
@@ -400,11 +406,11 @@ mod tests {
             let mut state = SessionState::default();
             for sign in story.chars() {
                 match sign {
-                    'd' => state.denied(),
-                    'a' => state.approved(),
-                    'q' => state.asked("id", "pattern"),
-                    'y' => assert_eq!(state.ran("id").as_deref(), Some("pattern")),
-                    'n' => assert_eq!(state.ran("other"), None),
+                    'd' => state.note_denial(),
+                    'a' => state.note_approval(),
+                    'q' => state.note_question("id", "pattern"),
+                    'y' => assert_eq!(state.note_run("id").as_deref(), Some("pattern")),
+                    'n' => assert_eq!(state.note_run("other"), None),
                     'r' => state.reset(),
                     other => panic!("{other}"),
                 }
@@ -429,7 +435,7 @@ mod tests {
                 let (minute, burst) = state.reads(limit, now_ms);
                 minute < limit.per_minute && burst < limit.burst
             };
-            (0..calls).filter(|_| passes(&state).then(|| state.read(limit, now_ms)).is_some()).count()
+            (0..calls).filter(|_| passes(&state).then(|| state.count_read(limit, now_ms)).is_some()).count()
         };
         assert_eq!(at(1_000_000, 100), 60);
         assert_eq!(at(1_001_000, 100), 5);
@@ -444,12 +450,12 @@ mod tests {
     fn the_newest_files_are_the_sessions_own() {
         let mut state = CreatedState::default();
         for number in 0..600 {
-            state.created(&format!("/tmp/{number}"), number);
+            state.note_created(&format!("/tmp/{number}"), number);
         }
-        state.created("/tmp/599", 700);
-        state.created("/tmp/d/x", 1);
-        state.created("/tmp/dd", 1);
-        state.removed("/tmp/d");
+        state.note_created("/tmp/599", 700);
+        state.note_created("/tmp/d/x", 1);
+        state.note_created("/tmp/dd", 1);
+        state.note_removed("/tmp/d");
         assert_eq!((state.when("/tmp/d/x"), state.when("/tmp/dd")), (None, Some(1)));
         assert_eq!((state.when("/tmp/599"), state.when("/tmp/90"), state.when("/tmp/89")), (Some(700), Some(90), None));
     }
@@ -458,9 +464,9 @@ mod tests {
     fn overrides_are_counted_over_thirty_days_and_survive_a_clock_set_back() {
         let mut state = PatternState::default();
         for day in 0..100 {
-            state.decided(day * DAY_MS);
-            state.decided(day * DAY_MS);
-            state.overridden(day * DAY_MS);
+            state.count_decision(day * DAY_MS);
+            state.count_decision(day * DAY_MS);
+            state.count_override(day * DAY_MS);
         }
         assert_eq!(state.month(99 * DAY_MS), (31, 62));
         assert_eq!(state.overrides(99 * DAY_MS, 7), 8);

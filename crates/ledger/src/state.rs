@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use crate::error::LogError;
 use crate::hash::Hash;
 use crate::key::StateKey;
-use crate::mac_json::{seal, unseal};
+use crate::mac_json;
 use crate::private::{self, Existing, FileError, Hold, Promise};
 
 /// Why there is no state.
@@ -60,7 +60,7 @@ impl States {
         let name = file_name::<T>(of);
         let path = self.dir.join(&name);
         match Hold::shared(&path).and_then(|held| held.bytes()) {
-            Ok(bytes) => Ok(Some(self.open_sealed(&path, &name, &bytes)?)),
+            Ok(bytes) => Ok(Some(self.decoded(&path, &name, &bytes)?)),
             Err(FileError::Missing { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -82,9 +82,9 @@ impl States {
             }
             other => other?,
         };
-        let mut state = self.open_sealed(&path, &name, &held.bytes()?)?;
+        let mut state = self.decoded(&path, &name, &held.bytes()?)?;
         let result = change(&mut state);
-        held.replace(&self.sealed(&path, &name, &state)?)?;
+        held.replace(&self.encoded(&path, &name, &state)?)?;
         Ok(result)
     }
 
@@ -94,7 +94,7 @@ impl States {
         let name = file_name::<T>(of);
         let path = self.dir.join(&name);
         match Hold::exclusive(&path) {
-            Ok(held) => Ok(held.replace(&self.sealed(&path, &name, state)?)?),
+            Ok(held) => Ok(held.replace(&self.encoded(&path, &name, state)?)?),
             Err(_) => self.put(of, state, Existing::Replace),
         }
     }
@@ -108,7 +108,7 @@ impl States {
         let found = names.filter_map(|name| {
             let path = self.dir.join(&name);
             let bytes = Hold::shared(&path).and_then(|held| held.bytes()).ok()?;
-            self.open_sealed(&path, &name, &bytes).ok()
+            self.decoded(&path, &name, &bytes).ok()
         });
         found.collect()
     }
@@ -149,15 +149,15 @@ impl States {
             // What is wrong with the directory shows when the file is written.
             let _ = DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
         }
-        Ok(private::write(&path, &self.sealed(&path, &name, state)?, existing, Promise::Whole)?)
+        Ok(private::write(&path, &self.encoded(&path, &name, state)?, existing, Promise::Whole)?)
     }
 
-    fn sealed<T: State>(&self, path: &Path, name: &str, state: &T) -> Result<Vec<u8>, FileError> {
-        seal(&self.key, path, name, state)
+    fn encoded<T: State>(&self, path: &Path, name: &str, state: &T) -> Result<Vec<u8>, FileError> {
+        mac_json::encode(&self.key, path, name, state)
     }
 
-    fn open_sealed<T: State>(&self, path: &Path, name: &str, bytes: &[u8]) -> Result<T, FileError> {
-        unseal(&self.key, path, name, bytes)
+    fn decoded<T: State>(&self, path: &Path, name: &str, bytes: &[u8]) -> Result<T, FileError> {
+        mac_json::decode(&self.key, path, name, bytes)
     }
 }
 
@@ -259,7 +259,7 @@ mod tests {
                     let key = StateKey::load(&dir.path().join("key")).unwrap();
                     let states = States::at(&dir.path().join("state"), key);
                     for _ in 0..25 {
-                        states.update("s", |state: &mut SessionState| state.denied()).unwrap();
+                        states.update("s", |state: &mut SessionState| state.note_denial()).unwrap();
                     }
                 });
             }

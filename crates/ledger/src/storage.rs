@@ -14,14 +14,17 @@ use std::time::{Duration, Instant};
 use crate::error::{Doing, LogError};
 
 /// How long a writer waits for the others.
+// Shorter than an agent's patience with its hook, so that a refusal can still be given.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// No crowd makes anybody wait for longer than this.
+// A record is written in a few milliseconds, and each writer waits for those before it only.
 const USUAL: Duration = Duration::from_millis(300);
 
 /// Everybody passes the gate before waiting for the lock, and only one waits behind it: so a writer that comes back at
 /// once cannot overtake those who wait.
 const GATE: &str = "gate.lock";
 /// How often the one behind the gate looks, at least.
+// A sync takes hundreds of microseconds, so looking more often would only burn power.
 const QUICK: Duration = Duration::from_micros(40);
 /// How often the gate is tried before queueing: most waits are over sooner than a thread is made.
 const TRIES: u32 = 4;
@@ -128,11 +131,12 @@ impl Disk {
             }
             Err(error) => return Err(io::Error::from(error)).doing("open the log directory"),
         };
-        let stat = fs::fstat(&dir).map_err(io::Error::from).doing("look at the log directory")?;
+        let stat = fs::fstat(&dir).map_err(io::Error::from).doing("check the log directory")?;
         let refuse = |why| Err(LogError::Unsafe { dir: path.to_owned(), why });
         if stat.st_uid != rustix::process::geteuid().as_raw() {
             return refuse("it belongs to another user");
         }
+        // Others may read the log's directory, but whoever can write there can replace the log as a whole.
         if Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
             return refuse("others can write to it");
         }
@@ -144,10 +148,10 @@ impl Disk {
         match std::fs::create_dir(path) {
             Ok(()) => {
                 let private = std::fs::Permissions::from_mode(0o700);
-                std::fs::set_permissions(path, private).doing("close the log directory to others")?;
+                std::fs::set_permissions(path, private).doing("make the log directory private")?;
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error).doing("make the log directory"),
+            Err(error) => return Err(error).doing("create the log directory"),
         }
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         File::open(parent.unwrap_or(Path::new(".")))

@@ -11,6 +11,7 @@ use crate::index::stored;
 pub(crate) const HOUR_MS: u64 = 60 * 60 * 1000;
 
 /// Below this every microsecond has a bucket of its own; above, so many share a doubling.
+// Sixteen buckets per doubling keep every percentile within about 6 %.
 const FINE: u64 = 16;
 
 pub(crate) const TABLES: &str = "
@@ -59,6 +60,7 @@ const FRESH: &str = "CREATE TEMP TABLE IF NOT EXISTS fresh (
     DELETE FROM fresh;";
 
 /// The length of a span in hours, and the letter for it.
+// A year by the hour is 8,760 rows per name; days make long reports cheap, hours make the edges exact.
 const SPANS: [(u64, &str); 2] = [(1, "h"), (24, "d")];
 
 /// Adds the entries from a sequence on; from 0 on everything is summed up anew.

@@ -9,13 +9,14 @@ use crate::finding::{Fault, Finding};
 use crate::frame::{Flaw, Frame};
 use crate::hash::Hash;
 use crate::log::Log;
-use crate::read::{Part, snapshot};
+use crate::read::{SegmentFile, snapshot};
 use crate::record::{GapBody, TombstoneBody};
 use crate::report::{Anchors, Progress, Report};
 use crate::segment::{Opening, START, Step, Walk};
 use crate::storage::Storage;
 
 /// No report lists more findings; the count goes on.
+// One damaged page spoils many records in a row; the first findings show where.
 const LISTED: usize = 100;
 
 impl<S: Storage> Log<S> {
@@ -83,7 +84,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn segment<F>(&mut self, part: &Part<F>, bytes: &[u8], is_last: bool) {
+    fn segment<F>(&mut self, part: &SegmentFile<F>, bytes: &[u8], is_last: bool) {
         self.name.clone_from(&part.name);
         let first = self.opening(part.first, bytes);
         for step in Walk::new(bytes) {

@@ -8,6 +8,7 @@ use crate::word::Mode;
 use crate::{Assignment, Dialect, Element, ErrorKind, Simple, Value, Word};
 
 /// Builtins whose arguments may be arrays.
+// Only behind these does bash accept `name=(…)` as an argument. `printf -v` and `read` take names, not arrays.
 const DECLARATIONS: [&str; 5] = ["declare", "export", "local", "readonly", "typeset"];
 
 /// Whether this command word takes arrays as arguments.
@@ -108,7 +109,7 @@ impl Parser<'_> {
         loop {
             self.blanks();
             if self.peek() == b'\n' && !self.pending.is_empty() {
-                return self.fail(ErrorKind::Ambiguous("an array behind a here document"));
+                return self.fail(ErrorKind::Ambiguous("an array after a here document"));
             }
             self.newlines()?;
             if self.eat(b')') {

@@ -294,6 +294,13 @@ pub struct Parameter {
     pub span: Span,
 }
 
+impl Parameter {
+    /// `$name`
+    pub(crate) fn plain(name: String, quoting: Quoting, span: Span) -> Parameter {
+        Parameter { name, indirect: false, length: false, subscript: None, operation: None, quoting, span }
+    }
+}
+
 /// What stands after the name, with every operand that the shell expands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParameterOperation {

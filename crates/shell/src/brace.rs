@@ -3,7 +3,9 @@
 use crate::{Part, Quoting, Word};
 
 /// More braces and commas in one word than a person writes; the matching is quadratic in them.
+// The word may be 128 KiB of commas that an agent generated; people write a handful.
 const MAX_MARKS: usize = 256;
+// Each level is a recursion, and alternatives multiply: 12 levels of two are 4,096 words already.
 const MAX_NESTED: usize = 12;
 
 /// A `{`, `}` or `,` in the bare text of a word.
@@ -104,6 +106,7 @@ fn expand_items(mut items: &[Item], depth: usize) -> Result<Vec<Part>, ()> {
 /// The first `{` that has a partner, and the partner.
 fn first_group(items: &[Item]) -> Option<(usize, usize)> {
     items.iter().enumerate().find_map(|(open, item)| {
+        // bash leaves `{}` alone so that `find -exec rm {} +` works.
         let empty_at_start = open == 0 && matches!(items.get(1), Some(Item::Close));
         if !matches!(item, Item::Open) || empty_at_start {
             return None;
@@ -138,6 +141,7 @@ fn has_dots(part: &Part, before_close: bool) -> bool {
     match (text.find(".."), before_close) {
         (None, _) => false,
         (Some(_), false) => true,
+        // `{a..}` is text: dots right before the brace end no range.
         (Some(at), true) => at + 2 < text.len(),
     }
 }

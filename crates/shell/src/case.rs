@@ -31,6 +31,7 @@ impl Parser<'_> {
     }
 
     fn patterns(&mut self) -> Parsed<Vec<Word>> {
+        // The opening parenthesis of a pattern is optional, and bash drops it when it writes a function out.
         self.eat(b'(');
         let mut patterns = Vec::with_capacity(1);
         loop {

@@ -75,6 +75,7 @@ impl Reserved {
     }
 }
 
+// `function` is the longest; a longer word cannot be reserved and is not copied.
 const LONGEST_RESERVED: usize = 8;
 
 impl Parser<'_> {
@@ -92,6 +93,7 @@ impl Parser<'_> {
             length += 1;
             index = self.after(index + 1);
         }
+        // `if<(x)` is one word to bash: a process substitution glued to it makes it a program's name.
         if matches!(self.at(index), b'<' | b'>') && self.at(self.after(index + 1)) == b'(' {
             return None;
         }
@@ -139,6 +141,7 @@ impl Parser<'_> {
         let reserved = match byte {
             b'(' => None,
             b'a'..=b'z' | b'!' | b'{' | b'}' | b'[' | b']' => match self.reserved() {
+                // `time` belongs to the pipeline, which has read it before if it means anything.
                 None | Some((Reserved::Time, _)) => return Ok(None),
                 found => found,
             },
@@ -147,6 +150,7 @@ impl Parser<'_> {
         let start = self.pos;
         let kind = self.deeper(|parser| parser.compound_kind(reserved))?;
         let mut redirects = Vec::new();
+        // Redirects behind a function belong to its body and were read with it.
         let takes_redirects = !matches!(kind, CommandKind::Function(_) | CommandKind::Coproc(_));
         while takes_redirects && self.redirect(&mut redirects)? {}
         Ok(Some(Command { kind, redirects, span: self.span(start) }))
@@ -241,7 +245,7 @@ impl Parser<'_> {
             && let Some(second) = simple.words.get(1).and_then(Word::literal_bare)
             && Reserved::find(second.as_bytes()).is_some()
         {
-            return self.fail(ErrorKind::Ambiguous("a reserved word behind `coproc`"));
+            return self.fail(ErrorKind::Ambiguous("a reserved word after `coproc`"));
         }
         // bash 5.2 writes a substitution out again before it runs it, with a name that it then takes for the command.
         if self.is_substituted() && matches!(body.kind, CommandKind::Simple(_)) {

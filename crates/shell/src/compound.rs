@@ -84,6 +84,7 @@ impl Parser<'_> {
         let name = self.variable_name()?;
         let mut terminated = false;
         self.blanks();
+        // `for x; do` walks the arguments. bash and zsh accept it, and so does dash.
         if self.peek() == b';' && self.second() != b';' {
             self.bump();
             terminated = true;

@@ -70,6 +70,7 @@ impl<'a> Parser<'a> {
         while matches!(self.peek(), b' ' | b'\t') {
             self.bump();
         }
+        // Blanks are only skipped between tokens, so a `#` inside a word never gets here.
         if self.at(self.pos) == b'#' {
             let rest = self.bytes.get(self.pos..).unwrap_or_default();
             self.pos += rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());

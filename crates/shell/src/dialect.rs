@@ -16,6 +16,7 @@ pub enum Dialect {
 }
 
 /// The verbs that most PowerShell commands start with.
+// Verbs of PowerShell's own commands. With a dash and a capital behind them they are never a Unix program.
 const VERBS: [&str; 34] = [
     "Add",
     "Clear",
@@ -54,6 +55,7 @@ const VERBS: [&str; 34] = [
 ];
 
 /// How far to look for the end of a glob qualifier.
+// A qualifier is a few letters. Looking to the end of the text for each `(` would be quadratic.
 const QUALIFIERS: usize = 256;
 
 impl Parser<'_> {
@@ -86,6 +88,7 @@ impl Parser<'_> {
     pub(crate) fn picks_files(&mut self) -> Parsed<()> {
         let rest = self.bytes.get(self.pos + 1..).unwrap_or_default();
         let length = rest.iter().take(QUALIFIERS).position(|byte| *byte == b')').unwrap_or(0);
+        // File types, permissions, counts, sorting and ranges. `e`, `+` and `P` run code or make other words.
         let plain = |byte: &u8| byte.is_ascii_digit() || b"./@*rwxNnoOmacLkhM-[],^".contains(byte);
         let group = rest.get(..length).unwrap_or_default();
         let end = self.pos + length + 2;
@@ -133,10 +136,13 @@ fn meant_for(simple: &Simple) -> Option<Other> {
     };
     let switches = || rest.first().and_then(Word::literal_bare).is_some_and(is_switch);
     match name {
+        // Words that are commands or keywords there and no usual program's name here. Bash would look for such a
+        // program, so the text is noted as foreign and still read.
         "and" | "or" | "begin" | "end" => Some(Other::Fish),
         "noglob" | "nocorrect" | "repeat" | "foreach" | "autoload" | "zmodload" => Some(Other::Zsh),
         "%" | "try" | "catch" | "finally" => Some(Other::PowerShell),
         "@echo" | "rem" | "goto" | "setlocal" | "endlocal" => Some(Other::Cmd),
+        // As plain words these are common names of functions; only `/q` and the like behind them make it cmd.
         "del" | "erase" | "rd" | "copy" | "move" | "ren" | "md" if switches() => Some(Other::Cmd),
         _ if is_cmdlet(name) => Some(Other::PowerShell),
         _ => None,
@@ -166,6 +172,7 @@ fn runs_code(group: &[u8]) -> bool {
 
 /// Turns a plain syntax error into *this is another shell* where the text says so.
 pub(crate) fn name_the_shell(error: ParseError, text: &str) -> ParseError {
+    // Limits and NUL say nothing about the language, so they keep their own message.
     let plain = matches!(
         error.kind,
         ErrorKind::Unexpected | ErrorKind::Unterminated(_) | ErrorKind::Missing(_) | ErrorKind::BadSubstitution
@@ -178,6 +185,7 @@ pub(crate) fn name_the_shell(error: ParseError, text: &str) -> ParseError {
 
 /// Signs of another shell, looked for only in a text that bash refuses.
 fn foreign(text: &str) -> Option<Other> {
+    // The first screens show which shell a script is for; a long here document behind them should not decide.
     let head = text.get(..text.len().min(4_096)).unwrap_or(text);
     let mut lines = head.lines().flat_map(|line| line.split(';')).map(str::trim);
     if lines.clone().any(is_powershell) {
@@ -205,6 +213,7 @@ fn is_cmdlet(word: &str) -> bool {
 }
 
 fn is_powershell(line: &str) -> bool {
+    // With spaces: `[ a -eq b ]` has them too, so this counts only behind `if (`.
     const COMPARISONS: [&str; 6] = [" -eq ", " -ne ", " -lt ", " -gt ", " -like ", " -match "];
     let word = line.split_whitespace().next().unwrap_or_default();
     let compares = ["if (", "while (", "elseif ("].iter().any(|start| line.starts_with(start))

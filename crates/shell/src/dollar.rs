@@ -21,9 +21,11 @@ impl Parser<'_> {
             }
             b'\'' | b'"' if quoting == Quoting::Bare && self.dialect != Dialect::Sh => self.dollar_quote(parts),
             b'=' | b'~' | b'^' | b'+' if self.zsh_flag_ahead() => self.not_in_zsh(),
+            // `$10` is `$1` and a zero to bash, the tenth argument to zsh.
             byte if byte.is_ascii_digit() && self.second().is_ascii_digit() && self.dialect == Dialect::Zsh => {
                 self.not_in_zsh()
             }
+            // The option `extquote` decides whether `$'…'` expands there.
             b'\'' | b'"' if self.in_quoted_operand => self.fail(ErrorKind::Ambiguous("`$` before a quote")),
             byte if starts_name(byte) => {
                 let name = self.name();
@@ -94,15 +96,7 @@ impl Parser<'_> {
     }
 
     fn simple_parameter(&self, name: String, start: usize, quoting: Quoting) -> Part {
-        Part::Parameter(Box::new(Parameter {
-            name,
-            indirect: false,
-            length: false,
-            subscript: None,
-            operation: None,
-            quoting,
-            span: self.span(start),
-        }))
+        Part::Parameter(Box::new(Parameter::plain(name, quoting, self.span(start))))
     }
 }
 

@@ -62,15 +62,15 @@ impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unterminated(what) => write!(f, "the text ends before `{what}`"),
-            Self::Unexpected => f.write_str("this does not fit the shell grammar"),
+            Self::Unexpected => f.write_str("this is not valid shell syntax"),
             Self::Missing(what) => write!(f, "{what} is missing here"),
             Self::TooDeep => f.write_str("the command is nested too deeply"),
-            Self::TooLong => f.write_str("the command is too long to be read in full"),
+            Self::TooLong => f.write_str("the command is too long to read in full"),
             Self::Nul => f.write_str("the text contains a NUL byte"),
             Self::Ambiguous(what) => write!(f, "{what} can be read in more than one way"),
-            Self::Escape => f.write_str("an escape yields bytes that are not text"),
-            Self::BadSubstitution => f.write_str("this `${…}` is not a form that bash knows"),
-            Self::Refused => write!(f, "a plain `sh` refuses this"),
+            Self::Escape => f.write_str("an escape produces bytes that are not text"),
+            Self::BadSubstitution => f.write_str("this `${…}` is not a form bash supports"),
+            Self::Refused => write!(f, "a plain `sh` rejects this"),
             Self::OtherDialect(other) => write!(f, "this is {} syntax", other.name()),
         }
     }

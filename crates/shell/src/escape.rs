@@ -35,6 +35,7 @@ fn one<'a>(kind: u8, tail: &'a [u8], out: &mut Vec<u8>) -> Option<&'a [u8]> {
         b'v' => 11,
         b'\\' | b'\'' | b'"' | b'?' => kind,
         b'0'..=b'7' => return Some(octal(kind, tail, out)),
+        // bash has `\x{…}` without documenting it, so it may change.
         b'x' if tail.first() == Some(&b'{') => return None,
         b'x' => return number(tail, 2, kind, out),
         b'u' => return number(tail, 4, kind, out),
@@ -58,6 +59,7 @@ fn octal<'a>(first: u8, mut tail: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
         value = value * 8 + u32::from(digit - b'0');
         tail = rest;
     }
+    // `\777` wraps to one byte in bash.
     out.push((value & 0xff) as u8);
     tail
 }
@@ -91,6 +93,7 @@ fn control<'a>(tail: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
         out.extend(b"\\c");
         return tail;
     };
+    // `\c\\` takes two backslashes for one control character.
     let rest = match (byte, rest.split_first()) {
         (b'\\', Some((b'\\', after))) => after,
         _ => rest,
@@ -103,6 +106,7 @@ fn control<'a>(tail: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
 pub(crate) fn is_read_differently(text: &str) -> bool {
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
+        // Escapes that bash and zsh resolve alike.
         let same = |next: u8| b"abefnrtv\\'\"xuU01234567".contains(&next);
         if byte == b'\\' && !bytes.next().is_some_and(same) {
             return true;

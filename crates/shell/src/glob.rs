@@ -39,6 +39,7 @@ impl Parser<'_> {
         if self.dialect == Dialect::Zsh {
             return self.qualified(draft);
         }
+        // `!(x)` may be a negated pattern or `!` before a subshell, depending on `extglob`.
         let negated_group = self.at(start) == b'!' && draft.parts.is_empty() && draft.open == 0;
         self.bump();
         self.peek();
@@ -50,6 +51,7 @@ impl Parser<'_> {
         while matches!(self.at(ahead), b' ' | b'\t' | b'\\' | b'\n') {
             ahead += 1;
         }
+        // With `extglob` off `f()` defines a function, with it on it is a pattern that matches nothing.
         if self.at(ahead) == b')' {
             return self.fail(ErrorKind::Ambiguous("an empty extended glob"));
         }
@@ -91,6 +93,7 @@ impl Parser<'_> {
             return self.fail(ErrorKind::Ambiguous("a line continuation in brackets"));
         }
         let simple = self.at(index) == b']';
+        // The closing bracket may come out of the quotes or the expansion, so this may be a pattern.
         let open_ended = matches!(self.at(index), b'\'' | b'"' | b'$' | b'`' | b'\\');
         self.pos = if simple { index + 1 } else { start + 1 };
         match simple || open_ended {

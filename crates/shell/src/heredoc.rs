@@ -99,10 +99,12 @@ impl Parser<'_> {
                 body.end = line_start;
                 return Ok(body);
             }
+            // `EOF)` ends the document in some versions of bash, with a warning, and not in others.
             if self.is_substituted() && stripped.starts_with(&pending.delimiter) && stripped.contains(')') {
                 self.pos = line_start;
                 return self.fail(ErrorKind::Ambiguous("the end of a here document"));
             }
+            // With `<<-` the delimiter of an outer document may look like the end of this one.
             if stripped.len() != line.len() && self.enclosing.iter().any(|outer| outer == stripped) {
                 return self.fail(ErrorKind::Ambiguous("the delimiter of a here document"));
             }
@@ -111,6 +113,7 @@ impl Parser<'_> {
             body.text.push('\n');
             body.end = self.pos;
         }
+        // What follows the backslash is lost with the end of the text, and shells differ in what they keep.
         let unfinished_escape = !pending.quoted && self.at(self.pos.saturating_sub(1)) == b'\\';
         if unfinished_escape && !body.text.is_empty() {
             return self.fail(ErrorKind::Ambiguous("a backslash at the end"));
@@ -130,6 +133,7 @@ impl Parser<'_> {
             let piece = self.slice(self.pos, self.pos + length);
             self.pos = (self.pos + length + 1).min(self.bytes.len());
             let backslashes = piece.bytes().rev().take_while(|byte| *byte == b'\\').count();
+            // A backslash joins lines only if it is not escaped itself, and never where the delimiter was quoted.
             let continues = !pending.quoted && backslashes % 2 == 1 && length < rest.len();
             match continues {
                 true => line.push_str(piece.get(..length - 1).unwrap_or_default()),

@@ -54,10 +54,12 @@ fn kind_of(character: char, before: Option<char>, after: Option<char>) -> Option
     let joins = || before.is_some_and(is_joinable) && after.is_some_and(is_joinable);
     Some(match character {
         '\0' => HiddenKind::Nul,
+        // A terminal shows what follows over what came before, so the reader sees another command.
         '\r' => HiddenKind::CarriageReturn,
         '\n' | '\t' => return None,
         '\u{1}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => HiddenKind::Control,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => HiddenKind::Bidi,
+        // Persian, Indic scripts and family emoji need joiners; between other letters they only hide.
         '\u{200c}' | '\u{200d}' if joins() => return None,
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' => {
             HiddenKind::Invisible
@@ -70,6 +72,7 @@ fn kind_of(character: char, before: Option<char>, after: Option<char>) -> Option
             HiddenKind::Space
         }
         '\u{3000}' => HiddenKind::Space,
+        // Models read tags as text and terminals show nothing: a whole instruction fits into one command.
         '\u{e0000}'..='\u{e007f}' => HiddenKind::Tag,
         '\u{fe00}'..='\u{fe0f}' if before.is_some_and(takes_variation) => return None,
         '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => HiddenKind::Variation,

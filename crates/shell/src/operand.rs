@@ -139,7 +139,7 @@ impl Parser<'_> {
             b'`' => self.backticks(how.quoting, parts)?,
             b'<' | b'>' if bare && self.second() == b'(' => self.process(parts)?,
             b'<' | b'>' if self.second() == b'(' => {
-                return self.fail(ErrorKind::Ambiguous("a parenthesis behind `<` or `>`"));
+                return self.fail(ErrorKind::Ambiguous("a parenthesis after `<` or `>`"));
             }
             b'*' | b'?' if how.globs => {
                 parts.glob(self.slice(self.pos, self.pos + 1));
@@ -147,6 +147,7 @@ impl Parser<'_> {
             }
             b'[' if how.globs => self.bracket(parts)?,
             b'~' if bare && self.pos == start => self.operand_tilde(parts),
+            // Inside `${a[…]}` bash may take this brace for the end of the expansion.
             b'}' if how.stop == Stop::End => {
                 return self.fail(ErrorKind::Ambiguous("`}` in a subscript"));
             }
@@ -194,6 +195,7 @@ impl Parser<'_> {
 
     fn operand_backslash(&mut self, parts: &mut Parts) {
         match self.at(self.pos + 1) {
+            // In double quotes only these can be escaped; before anything else the backslash stays.
             b'$' | b'`' | b'"' | b'\\' | b'}' => self.backslash(parts),
             _ => {
                 parts.text("\\", Quoting::Quoted);
@@ -216,6 +218,7 @@ impl Parser<'_> {
             return self.fail(ErrorKind::Unterminated("'"));
         };
         let inside = rest.get(..length).unwrap_or_default();
+        // Without such a character both readings give the same text.
         let expands = inside.iter().any(|byte| matches!(byte, b'$' | b'`' | b'\\' | b'"'));
         if how.single == Single::Unclear {
             if expands {

@@ -13,21 +13,15 @@ impl Parser<'_> {
     pub(crate) fn dollar_brace(&mut self, start: usize, quoting: Quoting, parts: &mut Parts) -> Parsed<()> {
         self.bump();
         match self.peek() {
+            // bash 5.3 runs `${ cmd; }` in this shell; older ones fail, and nothing is run.
             b' ' | b'\t' | b'\n' | b'|' => return self.command_braces(start, quoting, parts),
+            // `${(…)name}` and `${${…}}` are zsh's flags and nesting; bash stops with an error.
             b'(' | b'$' if self.second() != b'}' => {
                 return self.fail(ErrorKind::OtherDialect(Other::Zsh));
             }
             _ => {}
         }
-        let mut parameter = Parameter {
-            name: String::new(),
-            indirect: false,
-            length: false,
-            subscript: None,
-            operation: None,
-            quoting,
-            span: self.span(start),
-        };
+        let mut parameter = Parameter::plain(String::new(), quoting, self.span(start));
         self.parameter_name(&mut parameter)?;
         self.parameter_rest(&mut parameter)?;
         self.expect(b'}', "}")?;
@@ -96,6 +90,7 @@ impl Parser<'_> {
         match self.second() {
             b'}' | b':' | b'=' | b'+' | b'%' | b'/' | b'^' | b',' | b'[' => Ok(false),
             byte if starts_name(byte) || byte.is_ascii_digit() => Ok(true),
+            // `${!#}` is the last argument. With anything behind the sign it may also be `$!` with a pattern.
             b'@' | b'*' | b'#' | b'?' | b'!' | b'$' => {
                 let behind = self.after(self.after(self.pos + 1) + 1);
                 match self.at(behind) {
@@ -123,6 +118,7 @@ impl Parser<'_> {
     }
 
     fn operation(&mut self, operator: u8, parameter: &Parameter) -> Parsed<ParameterOperation> {
+        // dash has none of these and ends with "Bad substitution".
         if matches!(operator, b'/' | b'^' | b',' | b'~' | b'@') {
             self.plainly_refused()?;
         }
@@ -145,6 +141,8 @@ impl Parser<'_> {
             }
             b'@' | b'*' if parameter.indirect && self.peek() == b'}' => Ok(ParameterOperation::Names),
             b'@' => match self.peek() {
+                // All transformations of bash 5.2. `P` expands the value as a prompt, which runs commands; the engine
+                // decides about that.
                 byte @ (b'U' | b'u' | b'L' | b'Q' | b'E' | b'P' | b'A' | b'K' | b'a' | b'k') => {
                     self.bump();
                     Ok(ParameterOperation::Transform(char::from(byte)))

@@ -7,11 +7,16 @@ use crate::heredoc::{self, Pending};
 use crate::{Command, Dialect, ErrorKind, HereDocument, ParseError, Pipeline, Script, Span, Statement, dialect};
 
 /// Substitutions, compound commands, expansions and groups inside each other.
+// Each level is several stack frames. Scripts nest five or six levels.
 const MAX_DEPTH: u32 = 24;
 /// Words and array elements in one command.
+// Far more than a person writes. A command with more words is a list that was pasted, and it is not read further.
 pub(crate) const MAX_WORDS: usize = 4_096;
 /// Bytes of look-ahead and re-reading granted per byte of text, and the grant for a short text.
+// Finding the end of `$((` or `${` reads ahead. Nested, that would be quadratic; sixteen passes are more than real
+// scripts need.
 const STEPS_PER_BYTE: usize = 16;
+// So that short texts never run out, whatever they contain.
 const STEPS_FLOOR: usize = 65_536;
 
 /// What became of a text.
@@ -32,10 +37,12 @@ pub fn parse(text: &str, dialect: Dialect) -> Parse {
         return Parse { script: Script::default(), error: Some(error), work: 0 };
     }
     let end = text.bytes().position(|byte| byte == 0);
+    // bash drops NUL bytes or stops at them, depending on where the text comes from; only the part before is certain.
     let readable = end.and_then(|end| text.get(..end)).unwrap_or(text);
     let mut parser = Parser::new(readable, dialect);
     let mut parsed = parser.program();
     let mut work = parser.work();
+    // Keeping every command costs time that a correct text should not pay, so only a failed parse is repeated for it.
     if parsed.1.is_some() {
         parser = Parser::new(readable, dialect);
         parser.records = true;

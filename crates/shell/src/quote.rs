@@ -83,6 +83,7 @@ impl Parser<'_> {
                 0 => return Ok(()),
                 b'"' if around == Around::Quotes => return Ok(()),
                 b'\\' => self.quoted_backslash(around, parts),
+                // What bash makes of a lone `$` in arithmetic depends on what surrounds it.
                 b'$' if around == Around::Arithmetic && self.dollar_is_lone() => {
                     return self.fail(ErrorKind::Ambiguous("`$` in arithmetic"));
                 }
@@ -101,7 +102,9 @@ impl Parser<'_> {
     fn quoted_backslash(&mut self, around: Around, parts: &mut Parts) {
         let next = self.at(self.pos + 1);
         let escapes = match around {
+            // POSIX: in double quotes a backslash escapes only these four, and a newline.
             Around::Quotes => matches!(next, b'$' | b'`' | b'"' | b'\\'),
+            // In a here document `"` is an ordinary character, so its backslash stays.
             Around::Document => matches!(next, b'$' | b'`' | b'\\'),
             Around::Arithmetic => {
                 parts.text("\\", Quoting::Quoted);

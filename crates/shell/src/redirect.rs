@@ -6,6 +6,7 @@ use crate::parser::Parser;
 use crate::{Dialect, ErrorKind, Fd, Part, Quoting, Redirect, RedirectOperator, RedirectTarget, Word};
 
 /// Longest first.
+// Otherwise `>` would be read out of `>>`, and the rest would be a file name. The empty entry ends the search.
 const OPERATORS: [(&[u8], RedirectOperator); 12] = [
     (b"&>>", RedirectOperator::AppendBoth),
     (b"&>", RedirectOperator::WriteBoth),
@@ -57,11 +58,13 @@ impl Parser<'_> {
             digits.push(char::from(self.at(index)));
             index = self.after(index + 1);
         }
+        // `2<(x)` is the word `2` next to a process substitution, not a descriptor.
         if !matches!(self.at(index), b'<' | b'>') || self.at(self.after(index + 1)) == b'(' {
             return Ok((None, self.bytes.len()));
         }
         match digits.parse::<i32>() {
             Ok(number) => Ok((Some(Fd::Number(number.unsigned_abs())), index)),
+            // Shells disagree about a number that does not fit.
             Err(_) => self.fail(ErrorKind::Ambiguous("a descriptor of this size")),
         }
     }

@@ -5,6 +5,7 @@ use crate::parser::Parser;
 use crate::{ErrorKind, ParseError};
 
 /// How deep brackets of different kinds may nest in a look-ahead.
+// More than the parser itself follows.
 const MAX_NESTED: usize = 64;
 
 /// A construct that a look-ahead is inside of.
@@ -58,6 +59,7 @@ impl Parser<'_> {
                     }
                 }
                 _ if byte == top.open => top.count += 1,
+                // Single quotes mean nothing in double quotes, and inside backticks everything is read again later.
                 b'\'' if top.close != b'"' && top.close != b'`' => index = self.past_single(index, start)?,
                 _ if top.close == b'`' => {}
                 b'"' => stack.push(Inside { open: 0, close: b'"', count: 1 }),

@@ -36,7 +36,7 @@ impl Parser<'_> {
         let first = simple.words.first().and_then(Word::literal_bare).unwrap_or_default();
         let moved = self.is_substituted() && !command.redirects.is_empty() && simple.assignments.is_empty();
         match moved && Reserved::find(first.as_bytes()).is_some() {
-            true => self.fail(ErrorKind::Ambiguous("a reserved word behind a redirect")),
+            true => self.fail(ErrorKind::Ambiguous("a reserved word after a redirect")),
             false => Ok(()),
         }
     }
@@ -89,6 +89,7 @@ impl Parser<'_> {
             return self.unexpected();
         };
         let name = name.to_owned();
+        // bash allows `a-b() { … }`; dash ends with a syntax error.
         if !name.bytes().all(crate::cursor::in_name) {
             self.unless_refused()?;
         }

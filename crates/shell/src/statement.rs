@@ -43,6 +43,8 @@ impl Parser<'_> {
         match self.peek() {
             0 | b')' => true,
             b';' => matches!(self.second(), b';' | b'&'),
+            // First letters of the closing words: looking the word up for every command would cost more than all the
+            // rest.
             b'd' | b't' | b'e' | b'f' | b'}' => self.reserved().is_some_and(|(word, _)| word.closes()),
             _ => false,
         }
@@ -81,6 +83,7 @@ impl Parser<'_> {
         let (negated, timed, marked) = self.marks();
         let mut commands = Vec::with_capacity(1);
         let mut with_stderr = Vec::new();
+        // `time` and `!` alone are valid: bash times, or negates, nothing.
         if marked && matches!(self.peek(), 0 | b'\n' | b';') {
             let span = self.span(self.pos);
             commands.push(Command { kind: CommandKind::Simple(Simple::default()), redirects: Vec::new(), span });

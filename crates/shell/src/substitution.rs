@@ -105,7 +105,7 @@ impl Parser<'_> {
         let mut script = read(self)?;
         self.starts_plainly(&script)?;
         if !self.pending.is_empty() {
-            return self.fail(ErrorKind::Ambiguous("a here document behind its substitution"));
+            return self.fail(ErrorKind::Ambiguous("a here document after its substitution"));
         }
         crate::heredoc::fill(&mut script, &mut self.bodies);
         self.pending = pending;
@@ -125,6 +125,7 @@ impl Parser<'_> {
         let rest = self.bytes.get(self.pos..).unwrap_or_default();
         let first = rest.iter().position(|byte| *byte == b'}').map(|length| self.pos + length);
         let script = self.scope(Self::script)?;
+        // Older shells end it at the first `}`. With only one both readings agree.
         if first != Some(self.pos) {
             return self.fail(ErrorKind::Ambiguous("`${ … }`"));
         }
@@ -192,6 +193,7 @@ impl Parser<'_> {
             }
         }
         self.bump();
+        // bash looks for the end of a brace expansion before it knows that these quotes are inside backticks.
         self.quotes_nest |= text.contains('"');
         Ok((text, start))
     }

@@ -35,6 +35,7 @@ impl Parser<'_> {
 
     fn test_term(&mut self, words: &mut Vec<Word>) -> Parsed<()> {
         self.newlines()?;
+        // `!(` may start an extended glob; only a lone `!` is certain to negate.
         while self.peek() == b'!' && self.second() != b'(' && self.reserved().is_some() {
             self.test_operator("!", words);
             self.newlines()?;

@@ -23,6 +23,7 @@ pub(crate) enum Mode {
 }
 
 /// How far to look at braces behind a name.
+// A brace expansion behind a variable is a few characters; a longer one counts as lengthening the name.
 const LENGTHENED: usize = 256;
 
 /// A word under construction.
@@ -73,6 +74,7 @@ impl Parser<'_> {
             self.no_equals_expansion()?;
         }
         let end = self.plain_end(start);
+        // Most words are a plain run of letters, for which no draft is needed.
         if end > start && matches!(self.at(end), 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b')') {
             self.pos = end;
             let part = Part::Text { text: self.slice(start, end).to_owned(), quoting: Quoting::Bare };
@@ -136,6 +138,7 @@ impl Parser<'_> {
             b'"' => self.bare_double_quoted(draft)?,
             b'$' => self.bare_dollar(draft)?,
             b'`' => self.backticks(Quoting::Bare, &mut draft.parts)?,
+            // `~[name]` calls a function of the user's in zsh.
             b'~' if self.second() == b'[' && self.dialect == Dialect::Zsh => self.not_in_zsh()?,
             b'~' => self.tilde(draft),
             b'{' | b'}' | b',' => self.brace_mark(draft, byte)?,
@@ -279,6 +282,7 @@ impl Parser<'_> {
         };
         match (draft.mode, before) {
             (Mode::Value, b':') => true,
+            // bash expands a tilde behind `name=` even in an argument, so `make DIR=~/x` names the home directory.
             (Mode::Argument, b'=' | b':') => draft.looks_like_assignment(),
             (Mode::Argument, b'{' | b',') => self.at(draft.start) == b'{' && !draft.marks.is_empty(),
             _ => false,
@@ -306,6 +310,8 @@ impl Parser<'_> {
 
 /// Bytes that mean nothing special anywhere in a bare word.
 fn is_plain(byte: u8) -> bool {
+    // Most bytes of a command are plain, and this is asked about every one of them: a lookup instead of a chain of
+    // comparisons.
     const TABLE: [bool; 256] = {
         let mut table = [true; 256];
         let special = b"\0 \t\n;&|()<>\\'\"$`~{},*?[+@!";

@@ -6,8 +6,8 @@ words! {
     /// From understood to not understood.
     Degree {
         Full = "full" : "every word was understood",
-        Delegated = "delegated" : "runs a recipe of a trusted project that is unchanged since it was trusted",
-        Unknown = "unknown" : "literal words, but a program, subcommand or flag that is not known",
-        Opaque = "opaque" : "dynamic, obfuscated, unparsable or cut off",
+        Delegated = "delegated" : "runs a recipe of a trusted project, unchanged since you trusted it",
+        Unknown = "unknown" : "plain words, but a program, subcommand or flag doorward doesn't know",
+        Opaque = "opaque" : "dynamic, obfuscated, cut off, or impossible to parse",
     }
 }

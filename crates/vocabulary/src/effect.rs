@@ -22,7 +22,7 @@ words! {
         Directory = "directory" : "a directory of the project",
         Project = "project" : "the whole project",
         OtherRepo = "other-repo" : "another repository or the rest of the home directory",
-        System = "system" : "the machine beyond the user's own files",
+        System = "system" : "the machine beyond your own files",
         External = "external" : "another machine or service",
     }
 }
@@ -33,8 +33,8 @@ words! {
         NothingChanges = "nothing-changes" : "there is nothing to undo",
         Rebuildable = "rebuildable" : "ignored build output that a build makes again",
         Snapshotted = "snapshotted" : "doorward has a copy",
-        Tracked = "tracked" : "git restores it, once somebody notices",
-        Irreversible = "irreversible" : "nothing brings it back",
+        Tracked = "tracked" : "git can restore it, once the loss is noticed",
+        Irreversible = "irreversible" : "it can't be restored",
     }
 }
 
@@ -43,7 +43,7 @@ words! {
     Reach {
         Workspace = "workspace" : "only the agent's own work",
         Project = "project" : "the project that the agent works on",
-        Shared = "shared" : "manifest, continuous integration, infrastructure: everybody who builds the project",
+        Shared = "shared" : "manifest, continuous integration, infrastructure: everyone who builds the project",
         Machine = "machine" : "other programs and users of this machine",
         Identity = "identity" : "authentication or encryption material",
         Beyond = "beyond" : "people and systems elsewhere",

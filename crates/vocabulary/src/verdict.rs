@@ -6,7 +6,7 @@ words! {
     /// The answer to a tool call, in order of strictness.
     Verdict {
         AutoApprove = "approve" : "run without interruption",
-        Confirm = "confirm" : "pause, show the evidence, wait for a person",
+        Confirm = "confirm" : "pause, show the evidence, wait for your answer",
         Block = "block" : "do not run, say why, record a violation",
     }
 }
@@ -14,10 +14,10 @@ words! {
 words! {
     /// Who may clear an opinion, from the easiest to the hardest.
     Clearance {
-        Soft = "soft" : "a trusted allow rule, the user's own words, the reviewer, or one key",
-        Firm = "firm" : "one key or a native yes, for this call only",
-        Hard = "hard" : "an explicit command with the target typed",
-        Dual = "dual" : "the explicit command twice, at least 30 seconds apart",
+        Soft = "soft" : "a trusted allow rule, your own words, the reviewer, or one keypress",
+        Firm = "firm" : "one keypress or a yes in the agent's prompt, for this call only",
+        Hard = "hard" : "`doorward approve`, typing the target",
+        Dual = "dual" : "`doorward approve` twice, at least 30 seconds apart",
     }
 }
 
@@ -31,10 +31,10 @@ words! {
         Rule = "layer-1" : "a rule of layer 1",
         Matrix = "matrix" : "the decision matrix",
         Score = "layer-2" : "the risk model",
-        Review = "reviewer" : "a language model that the user configured",
-        Boundary = "boundary" : "something the user said not to do",
+        Review = "reviewer" : "the language model that you configured as reviewer",
+        Boundary = "boundary" : "something you said not to do",
         Limit = "limit" : "a rate limit or the denial limit",
-        Nothing = "nothing" : "no stage had an opinion",
+        Nothing = "nothing" : "nothing judged the call",
     }
 }
 

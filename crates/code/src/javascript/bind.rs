@@ -114,6 +114,7 @@ impl<'t> Binder<'_, 't> {
             }
             "call_expression" => {
                 let function = field(value, "function")?;
+                // Only a module's own exports are known by name; parts of any other object may be anything.
                 if !matches!(self.source.of(function), "require" | "import") {
                     return None;
                 }
@@ -143,7 +144,7 @@ impl<'t> Binder<'_, 't> {
                     self.names.bind(value, Binding::Import(format!("{module}.{key}")));
                 }
                 _ => {
-                    self.reading.unclear(format!("parts of `{module}` get names in an unusual way"));
+                    self.reading.unclear(format!("it binds parts of `{module}` in an unusual way"));
                     self.pattern(Some(part), &Binding::Other);
                 }
             }

@@ -2,22 +2,16 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
+use super::Walker;
 use crate::names::{Binding, Meaning};
 use crate::reading::Use;
 use crate::tree::{children, field};
+use crate::walk::Walk;
 
-/// Names that stand for names are followed this far.
-const STEPS: u32 = 8;
-
-impl<'t> Reader<'t> {
+impl<'t> Walker<'t> {
     /// Looks at those arguments of a call that the called function may call in turn.
     pub(super) fn called_arguments(&mut self, function: Node<'t>, arguments: Option<Node<'t>>) {
-        let name = match (self.dotted(function), field(function, "property")) {
-            (Some(name), _) => name,
-            (None, Some(method)) => format!(".{}", self.source.of(method)),
-            (None, None) => return,
-        };
+        let Some(name) = self.called_name(function) else { return };
         let given = arguments.map(children).unwrap_or_default();
         let function = called_at(&name).and_then(|at| given.get(at));
         if let Some(function) = function {
@@ -29,20 +23,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A value that somebody may call.
-    pub(super) fn called_later(&mut self, node: Node<'t>) {
-        self.may_be_called(node, STEPS);
-    }
-
-    fn may_be_called(&mut self, node: Node<'t>, steps: u32) {
-        let Some(steps) = steps.checked_sub(1) else {
-            return self.reading.unclear("a function behind too many names");
-        };
+    /// What is handed on here may be called by whoever gets it.
+    pub(super) fn hand_on(&mut self, node: Node<'t>, steps: u32) {
         match node.kind() {
             "identifier" => self.named_function(node, steps),
             "member_expression" if self.dotted(node).is_none() => {
-                let name = field(node, "property").map(|name| self.source.of(name)).unwrap_or_default();
-                let used = Use { may_be_called: true, ..Use::handed_on(format!(".{name}"), Default::default()) };
+                let used = Use { may_be_called: true, ..Use::handed_on(self.member_name(node), Default::default()) };
                 self.reading.uses.push(used);
             }
             "call_expression" => match field(node, "function").and_then(|function| self.dotted(function)) {
@@ -79,15 +65,18 @@ impl<'t> Reader<'t> {
     }
 
     fn worked_out(&mut self) {
-        self.reading.unclear("it hands on a function that it works out while it runs");
+        self.reading.unclear("it passes on a function that it works out at run time");
     }
 }
 
 /// Which of its arguments a function of the language calls.
 fn called_at(name: &str) -> Option<usize> {
+    // Functions of the language that call their argument. Anything else that gets a function is judged by its own
+    // name.
     const FIRST: &str = ".map .filter .forEach .find .findIndex .findLast .findLastIndex .some .every .flatMap .sort \
                          .toSorted .then .catch .finally .reduce .reduceRight setTimeout setInterval setImmediate \
                          queueMicrotask process.nextTick Promise util.promisify util.callbackify util.deprecate";
+    // Here the first argument is a pattern, an event or the data.
     const SECOND: &str = ".replace .replaceAll .on .once .question Array.from JSON.parse JSON.stringify process.on \
                           process.stdin.on Object.groupBy";
     let among = |names: &str| names.split_ascii_whitespace().any(|known| known == name);

@@ -2,20 +2,14 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
-use crate::names::{Binding, Meaning};
-use crate::tree::{any_other_use, children, field};
+use super::Walker;
+use crate::names::Meaning;
+use crate::tree::{children, field};
 use crate::value::{HOME, UNKNOWN, Value};
+use crate::walk::Walk;
 
-/// Names that stand for names are followed this far.
-const STEPS: u32 = 24;
-
-impl<'t> Reader<'t> {
-    pub(super) fn value(&self, node: Node<'t>) -> Value {
-        self.fold(node, STEPS)
-    }
-
-    fn fold(&self, node: Node<'t>, steps: u32) -> Value {
+impl<'t> Walker<'t> {
+    pub(super) fn folded(&self, node: Node<'t>, steps: u32) -> Value {
         let Some(steps) = steps.checked_sub(1) else { return Value::Unknown };
         let part = |name| field(node, name).map(|part| self.fold(part, steps)).unwrap_or_default();
         match node.kind() {
@@ -42,6 +36,8 @@ impl<'t> Reader<'t> {
     fn is_home(&self, node: Node<'t>) -> bool {
         let text: String = self.source.of(node).chars().filter(|letter| !"'\"` []?".contains(*letter)).collect();
         let name = text.strip_prefix("process.env").map(|name| name.trim_start_matches('.'));
+        // Paths are mostly put together below the home directory, so its variable is worth knowing; all others stay
+        // unknown.
         matches!(name, Some("HOME" | "USERPROFILE")) && matches!(self.names.meaning("process"), Meaning::Free)
     }
 
@@ -78,29 +74,17 @@ impl<'t> Reader<'t> {
     }
 
     fn named_value(&self, node: Node<'t>, steps: u32) -> Value {
+        if let Some(value) = self.bound_value(node, steps) {
+            return value;
+        }
         match self.names.meaning(self.source.of(node)) {
-            Meaning::Once(Binding::Value(value)) => {
-                let value = self.fold(*value, steps);
-                if value.is_changeable() && self.may_change(node) { Value::Unknown } else { value }
-            }
-            Meaning::Once(Binding::Element(walked)) => self.fold(*walked, steps).element(),
+            // `node -e` sets it to the directory it was started in.
             Meaning::Free if self.source.of(node) == "__dirname" => Value::Text(".".into()),
-            Meaning::Once(
-                Binding::Import(_) | Binding::Walk(..) | Binding::Own | Binding::Parameter | Binding::Other,
-            )
-            | Meaning::Free
-            | Meaning::Import(_)
-            | Meaning::Several
-            | Meaning::Clash => Value::Unknown,
+            Meaning::Once(_) | Meaning::Free | Meaning::Import(_) | Meaning::Several | Meaning::Clash => Value::Unknown,
         }
     }
 
-    /// A list or object with a name may have been changed before it is used.
-    fn may_change(&self, name: Node<'t>) -> bool {
-        any_other_use(&self.source, name, |place| self.only_looks(place))
-    }
-
-    fn only_looks(&self, name: Node<'t>) -> bool {
+    pub(super) fn is_look(&self, name: Node<'t>) -> bool {
         let Some(parent) = name.parent() else { return false };
         match parent.kind() {
             "for_in_statement" => field(parent, "right") == Some(name),

@@ -5,34 +5,34 @@ mod called;
 mod fold;
 mod visit;
 
+use tree_sitter::Node;
+
 use crate::names::{Meaning, Names};
 use crate::reading::Reading;
-use crate::tree::{self, Source};
+use crate::tree::Source;
+use crate::walk::Walk;
 
-pub(crate) fn read(text: &str) -> Reading {
-    let tree = match tree::parse(text, &tree_sitter_javascript::LANGUAGE.into()) {
-        Ok(tree) => tree,
-        Err(problem) => return Reading::not_read(problem),
-    };
-    let source = Source { text };
+pub(crate) fn read<'t>(root: Node<'t>, source: Source<'t>) -> Reading {
     let mut reading = Reading::default();
-    let names = bind::names(tree.root_node(), &source, &mut reading);
+    let names = bind::names(root, &source, &mut reading);
     if !matches!(names.meaning("require"), Meaning::Free) {
-        reading.unclear("`require` gets another meaning");
+        reading.unclear("`require` is redefined");
     }
     for name in POWERFUL.iter().filter(|name| names.is_shadowed(name)) {
-        reading.unclear(format!("`{name}` gets another meaning"));
+        reading.unclear(format!("`{name}` is redefined"));
     }
     if reading.imports.iter().any(|module| module.contains(':')) {
         reading.unclear("it imports a module from an address");
     }
-    let mut reader = Reader { source, names, reading, calls_parameter: false, hands_on_computed: false };
-    reader.visit(tree.root_node());
-    reader.finish()
+    let mut walker = Walker { source, names, reading, calls_parameter: false, hands_on_computed: false };
+    walker.visit(root);
+    walker.finish()
 }
 
 /// Globals that do more than compute, modules among them that inline code has without importing them. Where the text's own
 /// meaning of such a name does not reach, the global is meant.
+// `function process() {}` inside one function does not hide the global everywhere else, so a second meaning makes the
+// text unclear instead of harmless.
 const POWERFUL: &[&str] = &[
     "eval",
     "Function",
@@ -58,7 +58,7 @@ const POWERFUL: &[&str] = &[
 
 /// One text while it is read.
 #[derive(Debug)]
-struct Reader<'t> {
+struct Walker<'t> {
     source: Source<'t>,
     names: Names<'t>,
     reading: Reading,
@@ -68,10 +68,10 @@ struct Reader<'t> {
     hands_on_computed: bool,
 }
 
-impl Reader<'_> {
+impl Walker<'_> {
     fn finish(mut self) -> Reading {
         if self.calls_parameter && self.hands_on_computed {
-            self.reading.unclear("it may call a member whose name it works out while it runs");
+            self.reading.unclear("it may call a member whose name it works out at run time");
         }
         self.reading
     }

@@ -1,7 +1,11 @@
 //! What is found in texts, and what is said about the rest.
 
-use super::read;
 use crate::value::Value;
+use crate::{Language, Reading};
+
+fn read(text: &str) -> Reading {
+    crate::read(text, Language::JavaScript)
+}
 
 fn names(text: &str) -> Vec<String> {
     let reading = read(text);

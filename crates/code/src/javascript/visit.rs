@@ -2,15 +2,30 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
+use super::Walker;
 use super::bind::plain_string;
-use crate::names::Meaning;
-use crate::reading::Use;
-use crate::tree::{children, field};
+use crate::names::{Meaning, Names};
+use crate::reading::{Reading, Use};
+use crate::tree::{Source, children, field};
 use crate::value::{UNKNOWN, Value};
+use crate::walk::Walk;
 
-impl<'t> Reader<'t> {
-    pub(super) fn visit(&mut self, node: Node<'t>) {
+impl<'t> Walk<'t> for Walker<'t> {
+    const MEMBER: &'static str = "property";
+
+    fn source(&self) -> &Source<'t> {
+        &self.source
+    }
+
+    fn names(&self) -> &Names<'t> {
+        &self.names
+    }
+
+    fn reading(&mut self) -> &mut Reading {
+        &mut self.reading
+    }
+
+    fn visit(&mut self, node: Node<'t>) {
         match node.kind() {
             "comment" | "import_statement" | "hash_bang_line" => {}
             "identifier" | "shorthand_property_identifier" => self.name(node),
@@ -32,40 +47,13 @@ impl<'t> Reader<'t> {
             "formal_parameters" => children(node).into_iter().for_each(|child| self.target(child)),
             "arrow_function" => self.with_target(node, "parameter"),
             "pair" | "method_definition" | "field_definition" => self.keyed(node),
-            "this" if !is_looked_into(node) => self.reading.unclear("it hands on `this`, which may be everything"),
+            "this" if !is_looked_into(node) => self.reading.unclear("it passes on `this`, which may be anything"),
             "class_heritage" => {
                 children(node).into_iter().for_each(|base| self.called_later(base));
                 self.below(node);
             }
-            "with_statement" => self.reading.unclear("it changes what names mean"),
+            "with_statement" => self.reading.unclear("it changes what names refer to"),
             _ => self.below(node),
-        }
-    }
-
-    fn below(&mut self, node: Node<'t>) {
-        children(node).into_iter().for_each(|child| self.visit(child));
-    }
-
-    fn skipping(&mut self, node: Node<'t>, name: &str) {
-        let skipped = field(node, name);
-        children(node).into_iter().filter(|child| Some(*child) != skipped).for_each(|child| self.visit(child));
-    }
-
-    fn with_target(&mut self, node: Node<'t>, name: &str) {
-        if let Some(target) = field(node, name) {
-            self.target(target);
-        }
-        self.skipping(node, name);
-    }
-
-    /// A member with a key: the key is no expression unless it stands in brackets.
-    fn keyed(&mut self, node: Node<'t>) {
-        let key = field(node, "key").or_else(|| field(node, "name")).or_else(|| field(node, "property"));
-        let computed = key.is_some_and(|key| key.kind() == "computed_property_name");
-        for child in children(node) {
-            if Some(child) != key || computed {
-                self.visit(child);
-            }
         }
     }
 
@@ -73,7 +61,7 @@ impl<'t> Reader<'t> {
     fn target(&mut self, node: Node<'t>) {
         match node.kind() {
             "identifier" => match self.names.meaning(self.source.of(node)) {
-                Meaning::Clash => self.reading.unclear("a module gets another meaning"),
+                Meaning::Clash => self.reading.unclear("a module is redefined"),
                 Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several => {}
             },
             "shorthand_property_identifier_pattern" => {
@@ -83,7 +71,7 @@ impl<'t> Reader<'t> {
             "pair_pattern" => {
                 match field(node, "key") {
                     Some(key) if key.kind() == "computed_property_name" => {
-                        self.reading.unclear("a member whose name it works out while it runs gets a name");
+                        self.reading.unclear("it stores a member whose name it works out at run time");
                         self.visit(key);
                     }
                     Some(key) => {
@@ -109,185 +97,16 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn changed_member(&mut self, node: Node<'t>) {
-        let mut base = node;
-        while let Some(inner) = field(base, "object") {
-            base = inner;
-        }
-        if let Some(outer) = self.dotted(base).filter(|name| name != "module" && name != "exports") {
-            self.reading.unclear(format!("it changes the inside of `{outer}`"));
-        }
-        if let Some(property) = field(node, "property").filter(|name| is_inner(self.source.of(*name))) {
-            self.reading.unclear(format!("it changes `{}`", self.source.of(property)));
-        }
-        if let Some(object) = field(node, "object") {
-            self.visit(object);
-        }
-        if let Some(index) = field(node, "index") {
-            self.visit(index);
-        }
-    }
-
-    /// A name that is not called: whoever gets it may call it.
-    fn name(&mut self, node: Node<'t>) {
-        let name = self.source.of(node);
-        match self.names.meaning(name) {
-            Meaning::Import(path) => {
-                let used = self.placed(node, path);
-                self.reading.uses.push(used);
-            }
-            Meaning::Free => {
-                let used = self.placed(node, name);
-                self.reading.uses.push(used);
-            }
-            Meaning::Clash => self.clash(name),
-            Meaning::Once(_) | Meaning::Several => {}
-        }
-    }
-
-    /// An imported name that means something else as well: whoever uses it may use what was imported.
-    fn clash(&mut self, name: &str) {
-        self.reading.unclear(format!("the name `{name}` has more than one meaning"));
-        let imported = self.names.imported(name);
-        self.reading.uses.extend(imported.into_iter().map(|path| Use::handed_on(path, Value::Unknown)));
-    }
-
     /// Something that is handed on, with where it stands.
     fn placed(&self, node: Node<'t>, name: &str) -> Use {
         let call = node.parent().filter(|outer| outer.kind() == "arguments").and_then(|outer| outer.parent());
         let function = call.and_then(|call| field(call, "function").or_else(|| field(call, "constructor")));
-        let given_to = function.and_then(|function| match (self.dotted(function), field(function, "property")) {
-            (Some(name), _) => Some(name),
-            (None, Some(method)) => Some(format!(".{}", self.source.of(method))),
-            (None, None) => None,
-        });
+        let given_to = function.and_then(|function| self.called_name(function));
         Use { given_to, ..Use::handed_on(name, Value::Unknown) }
     }
 
-    fn member(&mut self, node: Node<'t>) {
-        if let Some(path) = self.dotted(node) {
-            let used = self.placed(node, &path);
-            return self.reading.uses.push(used);
-        }
-        let Some(object) = field(node, "object") else { return };
-        let name = field(node, "property").map(|name| self.source.of(name)).unwrap_or_default();
-        let used = Use::handed_on(format!(".{name}"), self.value(object));
-        self.reading.uses.push(used);
-        self.visit(object);
-    }
-
-    /// `a[b]`: a plain look at data, unless `a` is a module or `b` names something inner.
-    fn subscript(&mut self, node: Node<'t>) {
-        let (Some(object), Some(index)) = (field(node, "object"), field(node, "index")) else { return };
-        let key = self.value(index);
-        match key.text().filter(|key| !key.contains(UNKNOWN)) {
-            Some(key) => {
-                self.reading.uses.push(Use::handed_on(format!(".{key}"), Value::Unknown));
-            }
-            None if matches!(key, Value::Plain(_)) => {}
-            None => {
-                let argument =
-                    node.parent().is_some_and(|parent| matches!(parent.kind(), "arguments" | "array" | "pair"));
-                self.hands_on_computed |= argument;
-            }
-        }
-        if let Some(outer) = self.dotted(object).filter(|name| !DATA.contains(&name.as_str())) {
-            self.reading.unclear(format!("it picks a member of `{outer}` by its name"));
-        }
-        self.visit(object);
-        self.visit(index);
-    }
-
-    fn call(&mut self, node: Node<'t>) {
-        let function = field(node, "function").or_else(|| field(node, "constructor"));
-        let (Some(function), arguments) = (function, field(node, "arguments")) else {
-            return self.reading.unclear("a call of nothing");
-        };
-        let used = arguments.map(|arguments| self.arguments(arguments)).unwrap_or_else(no_arguments);
-        self.called_arguments(function, arguments);
-        match (self.dotted(function), function.kind()) {
-            (Some(name), _) if matches!(name.as_str(), "require" | "import") => self.import(node, &used),
-            (Some(name), _) => self.reading.uses.push(Use { name, ..used }),
-            (None, "member_expression") => self.method(function, used),
-            (None, "identifier") => self.own_function(self.source.of(function)),
-            (None, "arrow_function" | "function_expression" | "super") => self.visit(function),
-            (None, "parenthesized_expression")
-                if children(function)
-                    .iter()
-                    .all(|inner| matches!(inner.kind(), "arrow_function" | "function_expression")) =>
-            {
-                self.visit(function);
-            }
-            (None, _) => {
-                self.reading.unclear("it calls something that it works out while it runs");
-                self.visit(function);
-            }
-        }
-        if let Some(arguments) = arguments {
-            self.visit(arguments);
-        }
-    }
-
-    fn method(&mut self, function: Node<'t>, used: Use) {
-        let object = field(function, "object");
-        let name = field(function, "property").map(|name| self.source.of(name)).unwrap_or_default();
-        let receiver = object.map(|object| self.value(object)).unwrap_or_default();
-        self.reading.uses.push(Use { name: format!(".{name}"), receiver, ..used });
-        if let Some(object) = object {
-            self.visit(object);
-        }
-    }
-
-    /// `require` or `import` as a function. A module that gets no name of its own is handed on.
-    fn import(&mut self, node: Node<'t>, used: &Use) {
-        match used.arguments.as_deref() {
-            Some([Value::Text(module)]) if !module.contains(UNKNOWN) && !used.spread => {
-                let module = super::module_name(module);
-                self.reading.import(module.clone());
-                if !is_named(node) {
-                    self.reading.uses.push(Use::handed_on(module, Value::Unknown));
-                }
-            }
-            Some([Value::Text(module)]) if is_beside(module) && !used.spread => {
-                self.reading.unclear("it picks one of its own modules while it runs");
-            }
-            _ => self.reading.unclear("it imports a module that it works out while it runs"),
-        }
-    }
-
-    fn own_function(&mut self, name: &str) {
-        match self.names.meaning(name) {
-            Meaning::Clash => self.clash(name),
-            Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several
-                if self.names.is_callable(name) =>
-            {
-                self.calls_parameter |= self.names.is_parameter(name);
-            }
-            Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several => {
-                self.reading.unclear(format!("it calls `{name}`, which it works out while it runs"))
-            }
-        }
-        if matches!(name, "eval" | "Function" | "require" | "fetch") {
-            self.reading.uses.push(Use::handed_on(name, Value::Unknown));
-        }
-    }
-
-    fn arguments(&self, node: Node<'t>) -> Use {
-        let mut used = no_arguments();
-        if node.kind() != "arguments" {
-            return Use { spread: true, ..used };
-        }
-        for argument in children(node) {
-            match argument.kind() {
-                "spread_element" => used.spread = true,
-                _ => used.arguments.get_or_insert_default().push(self.value(argument)),
-            }
-        }
-        used
-    }
-
     /// The full name of a member of a module, or of a global: `fs.readFileSync`, `console.log`.
-    pub(super) fn dotted(&self, node: Node<'t>) -> Option<String> {
+    fn dotted(&self, node: Node<'t>) -> Option<String> {
         match node.kind() {
             "identifier" => {
                 let name = self.source.of(node);
@@ -319,9 +138,162 @@ impl<'t> Reader<'t> {
             _ => None,
         }
     }
+
+    fn fold(&self, node: Node<'t>, steps: u32) -> Value {
+        self.folded(node, steps)
+    }
+
+    fn only_looks(&self, name: Node<'t>) -> bool {
+        self.is_look(name)
+    }
+
+    fn follow_function(&mut self, node: Node<'t>, steps: u32) {
+        self.hand_on(node, steps);
+    }
+}
+
+impl<'t> Walker<'t> {
+    /// A member with a key: the key is no expression unless it stands in brackets.
+    fn keyed(&mut self, node: Node<'t>) {
+        let key = field(node, "key").or_else(|| field(node, "name")).or_else(|| field(node, "property"));
+        let computed = key.is_some_and(|key| key.kind() == "computed_property_name");
+        for child in children(node) {
+            if Some(child) != key || computed {
+                self.visit(child);
+            }
+        }
+    }
+
+    fn changed_member(&mut self, node: Node<'t>) {
+        let mut base = node;
+        while let Some(inner) = field(base, "object") {
+            base = inner;
+        }
+        if let Some(outer) = self.dotted(base).filter(|name| name != "module" && name != "exports") {
+            self.reading.unclear(format!("it changes the internals of `{outer}`"));
+        }
+        if let Some(property) = field(node, "property").filter(|name| is_inner(self.source.of(*name))) {
+            self.reading.unclear(format!("it changes `{}`", self.source.of(property)));
+        }
+        if let Some(object) = field(node, "object") {
+            self.visit(object);
+        }
+        if let Some(index) = field(node, "index") {
+            self.visit(index);
+        }
+    }
+
+    fn member(&mut self, node: Node<'t>) {
+        if let Some(path) = self.dotted(node) {
+            let used = self.placed(node, &path);
+            return self.reading.uses.push(used);
+        }
+        self.member_of_value(node);
+    }
+
+    /// `a[b]`: a plain look at data, unless `a` is a module or `b` names something inner.
+    fn subscript(&mut self, node: Node<'t>) {
+        let (Some(object), Some(index)) = (field(node, "object"), field(node, "index")) else { return };
+        let key = self.value(index);
+        match key.text().filter(|key| !key.contains(UNKNOWN)) {
+            Some(key) => {
+                self.reading.uses.push(Use::handed_on(format!(".{key}"), Value::Unknown));
+            }
+            None if matches!(key, Value::Plain(_)) => {}
+            None => {
+                let argument =
+                    node.parent().is_some_and(|parent| matches!(parent.kind(), "arguments" | "array" | "pair"));
+                self.hands_on_computed |= argument;
+            }
+        }
+        if let Some(outer) = self.dotted(object).filter(|name| !DATA.contains(&name.as_str())) {
+            self.reading.unclear(format!("it picks a member of `{outer}` by its name"));
+        }
+        self.visit(object);
+        self.visit(index);
+    }
+
+    fn call(&mut self, node: Node<'t>) {
+        let function = field(node, "function").or_else(|| field(node, "constructor"));
+        let (Some(function), arguments) = (function, field(node, "arguments")) else {
+            return self.reading.unclear("a call without a function");
+        };
+        let used = arguments.map(|arguments| self.arguments(arguments)).unwrap_or_else(no_arguments);
+        self.called_arguments(function, arguments);
+        match (self.dotted(function), function.kind()) {
+            (Some(name), _) if matches!(name.as_str(), "require" | "import") => self.import(node, &used),
+            (Some(name), _) => self.reading.uses.push(Use { name, ..used }),
+            (None, "member_expression") => self.method(function, used),
+            (None, "identifier") => self.own_function(self.source.of(function)),
+            (None, "arrow_function" | "function_expression" | "super") => self.visit(function),
+            (None, "parenthesized_expression")
+                if children(function)
+                    .iter()
+                    .all(|inner| matches!(inner.kind(), "arrow_function" | "function_expression")) =>
+            {
+                self.visit(function);
+            }
+            (None, _) => {
+                self.reading.unclear("it calls something that it works out at run time");
+                self.visit(function);
+            }
+        }
+        if let Some(arguments) = arguments {
+            self.visit(arguments);
+        }
+    }
+
+    /// `require` or `import` as a function. A module that gets no name of its own is handed on.
+    fn import(&mut self, node: Node<'t>, used: &Use) {
+        match used.arguments.as_deref() {
+            Some([Value::Text(module)]) if !module.contains(UNKNOWN) && !used.spread => {
+                let module = super::module_name(module);
+                self.reading.import(module.clone());
+                if !is_named(node) {
+                    self.reading.uses.push(Use::handed_on(module, Value::Unknown));
+                }
+            }
+            Some([Value::Text(module)]) if is_beside(module) && !used.spread => {
+                self.reading.unclear("it picks one of its own modules at run time");
+            }
+            _ => self.reading.unclear("it imports a module that it works out at run time"),
+        }
+    }
+
+    fn own_function(&mut self, name: &str) {
+        match self.names.meaning(name) {
+            Meaning::Clash => self.clash(name),
+            Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several
+                if self.names.is_callable(name) =>
+            {
+                self.calls_parameter |= self.names.is_parameter(name);
+            }
+            Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several => {
+                self.reading.unclear(format!("it calls `{name}`, which it works out at run time"))
+            }
+        }
+        if matches!(name, "eval" | "Function" | "require" | "fetch") {
+            self.reading.uses.push(Use::handed_on(name, Value::Unknown));
+        }
+    }
+
+    fn arguments(&self, node: Node<'t>) -> Use {
+        let mut used = no_arguments();
+        if node.kind() != "arguments" {
+            return Use { spread: true, ..used };
+        }
+        for argument in children(node) {
+            match argument.kind() {
+                "spread_element" => used.spread = true,
+                _ => used.arguments.get_or_insert_default().push(self.value(argument)),
+            }
+        }
+        used
+    }
 }
 
 /// Members of these are data, whatever their names.
+// `process.env[name]` reads a variable; the same with any other object may pick a function.
 const DATA: &[&str] = &["process.env", "process.argv", "process.versions"];
 
 /// The call is the whole of what a name stands for, or nobody looks at what it yields.
@@ -355,5 +327,6 @@ fn no_arguments() -> Use {
 }
 
 fn is_inner(name: &str) -> bool {
+    // From any value these lead to `Function`, which runs text (interpreters-090, interpreters-099).
     matches!(name, "constructor" | "prototype") || name.starts_with("__")
 }

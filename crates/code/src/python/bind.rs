@@ -64,7 +64,7 @@ impl<'t> Binder<'_, 't> {
         let module = field(node, "module_name").map(|module| self.source.of(module)).unwrap_or_default().to_owned();
         self.reading.import(&module);
         if children(node).iter().any(|child| child.kind() == "wildcard_import") {
-            return self.reading.unclear(format!("every name of the module `{module}` is imported"));
+            return self.reading.unclear(format!("it imports every name of the module `{module}`"));
         }
         for name in fields(node, "name") {
             let (member, alias) = match (field(name, "name"), field(name, "alias")) {
@@ -133,9 +133,11 @@ impl<'t> Binder<'_, 't> {
     fn inner_name(&mut self, node: Node<'t>) {
         let name = self.source.of(node);
         let inner = name.starts_with("__") && name.ends_with("__");
+        // Names that tools read and the interpreter does not obey. Other names with underscores change how imports or
+        // classes work.
         let plain = matches!(name, "__all__" | "__version__" | "__author__" | "__slots__" | "__license__" | "__doc__");
         if inner && !plain {
-            self.reading.unclear(format!("it gives `{name}` a meaning"));
+            self.reading.unclear(format!("it redefines `{name}`"));
         }
     }
 

@@ -2,13 +2,11 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
+use super::Walker;
 use crate::names::{Binding, Meaning, Names};
 use crate::reading::Use;
 use crate::tree::{Source, children, each, field};
-
-/// Names that stand for names are followed this far.
-const STEPS: u32 = 8;
+use crate::walk::Walk;
 
 /// Some function of the text calls one of its parameters.
 pub(super) fn calls_parameter<'t>(root: Node<'t>, source: &Source<'_>, names: &Names<'t>) -> bool {
@@ -20,14 +18,10 @@ pub(super) fn calls_parameter<'t>(root: Node<'t>, source: &Source<'_>, names: &N
     found
 }
 
-impl<'t> Reader<'t> {
+impl<'t> Walker<'t> {
     /// Looks at those arguments of a call that the called function may call in turn.
     pub(super) fn called_arguments(&mut self, function: Node<'t>, arguments: Node<'t>) {
-        let name = match (self.dotted(function), field(function, "attribute")) {
-            (Some(name), _) => name,
-            (None, Some(method)) => format!(".{}", self.source.of(method)),
-            (None, None) => String::new(),
-        };
+        let name = self.called_name(function).unwrap_or_default();
         let given = if arguments.kind() == "argument_list" { children(arguments) } else { Vec::new() };
         for (at, argument) in given.into_iter().enumerate() {
             let key = field(argument, "name").filter(|_| argument.kind() == "keyword_argument");
@@ -41,15 +35,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// A value that somebody may call.
-    pub(super) fn called_later(&mut self, node: Node<'t>) {
-        self.may_be_called(node, STEPS);
-    }
-
-    fn may_be_called(&mut self, node: Node<'t>, steps: u32) {
-        let Some(steps) = steps.checked_sub(1) else {
-            return self.reading.unclear("a function behind too many names");
-        };
+    /// What is handed on here may be called by whoever gets it.
+    pub(super) fn hand_on(&mut self, node: Node<'t>, steps: u32) {
         match node.kind() {
             "identifier" => match self.names.meaning(self.source.of(node)) {
                 Meaning::Once(Binding::Value(value) | Binding::Element(value)) => {
@@ -57,25 +44,24 @@ impl<'t> Reader<'t> {
                     self.may_be_called(value, steps);
                 }
                 Meaning::Free if self.source.of(node) == "type" => {
-                    self.reading.unclear("it makes classes while it runs");
+                    self.reading.unclear("it creates classes at run time");
                 }
                 // Elements of data are data, unless a member or an element of something is among them.
                 Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several | Meaning::Clash => {}
             },
             "attribute" if self.dotted(node).is_none() => {
-                let name = field(node, "attribute").map(|name| self.source.of(name)).unwrap_or_default();
                 let receiver = field(node, "object").map(|object| self.value(object)).unwrap_or_default();
-                let used = Use { may_be_called: true, ..Use::handed_on(format!(".{name}"), receiver) };
+                let used = Use { may_be_called: true, ..Use::handed_on(self.member_name(node), receiver) };
                 self.reading.uses.push(used);
             }
             "call" if !self.calls_parameter => {
                 let known = field(node, "function").is_some_and(|function| self.dotted(function).is_some());
                 if !known {
-                    self.reading.unclear("it hands on something that it works out while it runs");
+                    self.reading.unclear("it passes on something that it works out at run time");
                 }
             }
             "subscript" if !self.calls_parameter => {
-                self.reading.unclear("it hands on something that it works out while it runs");
+                self.reading.unclear("it passes on something that it works out at run time");
             }
             "subscript" => {}
             "parenthesized_expression"
@@ -98,6 +84,7 @@ impl<'t> Reader<'t> {
             let metaclass = base.kind() == "keyword_argument";
             let base = if metaclass { field(base, "value").unwrap_or(base) } else { base };
             let named = match base.kind() {
+                // `class A(make()):` may get any class, with methods that run when it is used.
                 "call" => field(base, "function"),
                 "subscript" => field(base, "value"),
                 _ => Some(base),
@@ -107,7 +94,7 @@ impl<'t> Reader<'t> {
                 None => !metaclass && named.kind() == "identifier" && self.names.is_callable(self.source.of(named)),
             });
             if !known {
-                self.reading.unclear("it makes classes while it runs");
+                self.reading.unclear("it creates classes at run time");
             }
         }
     }
@@ -167,6 +154,7 @@ fn calls(name: &str, at: usize) -> bool {
         | "classmethod"
         | "contextlib.contextmanager"
         | ".setdefault" => at == 0,
+        // `re.sub` calls its replacement for every match.
         ".sub" | ".subn" => at == 0,
         "re.sub" | "re.subn" => at == 1,
         _ => ["functools.", "itertools.", "dataclasses.", "enum.", "typing.", "operator.", "abc."]
@@ -179,6 +167,7 @@ fn calls(name: &str, at: usize) -> bool {
 fn is_callback(name: &str) -> bool {
     matches!(
         name,
+        // Parameters that the library calls: `sorted(key=…)`, `Thread(target=…)`, `json.loads(object_hook=…)`.
         "key"
             | "default"
             | "default_factory"

@@ -2,20 +2,14 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
+use super::Walker;
 use crate::names::{Binding, Meaning};
-use crate::tree::{any_other_use, children, field};
+use crate::tree::{children, field};
 use crate::value::{HOME, UNKNOWN, Value};
+use crate::walk::Walk;
 
-/// Names that stand for names are followed this far.
-const STEPS: u32 = 24;
-
-impl<'t> Reader<'t> {
-    pub(super) fn value(&self, node: Node<'t>) -> Value {
-        self.fold(node, STEPS)
-    }
-
-    fn fold(&self, node: Node<'t>, steps: u32) -> Value {
+impl<'t> Walker<'t> {
+    pub(super) fn folded(&self, node: Node<'t>, steps: u32) -> Value {
         let Some(steps) = steps.checked_sub(1) else { return Value::Unknown };
         let part = |name| field(node, name).map(|part| self.fold(part, steps)).unwrap_or_default();
         match node.kind() {
@@ -36,6 +30,7 @@ impl<'t> Reader<'t> {
             },
             "binary_operator" => match field(node, "operator").map(|operator| operator.kind()) {
                 Some("+") => part("left").concat(part("right")),
+                // `pathlib` joins paths with it; a division of numbers yields no text either way.
                 Some("/") => part("left").below(part("right")),
                 _ => Value::Unknown,
             },
@@ -98,12 +93,10 @@ impl<'t> Reader<'t> {
     }
 
     fn named_value(&self, node: Node<'t>, steps: u32) -> Value {
+        if let Some(value) = self.bound_value(node, steps) {
+            return value;
+        }
         match self.names.meaning(self.source.of(node)) {
-            Meaning::Once(Binding::Value(value)) => {
-                let value = self.fold(*value, steps);
-                if value.is_changeable() && self.may_change(node) { Value::Unknown } else { value }
-            }
-            Meaning::Once(Binding::Element(walked)) => self.fold(*walked, steps).element(),
             Meaning::Once(Binding::Walk(call, at)) => {
                 let base = field(*call, "arguments").and_then(|arguments| children(arguments).first().copied());
                 match (base.map(|base| self.fold(base, steps)), at) {
@@ -112,21 +105,11 @@ impl<'t> Reader<'t> {
                     _ => Value::Unknown,
                 }
             }
-            Meaning::Once(Binding::Import(_) | Binding::Own | Binding::Parameter | Binding::Other)
-            | Meaning::Free
-            | Meaning::Import(_)
-            | Meaning::Several
-            | Meaning::Clash => Value::Unknown,
+            Meaning::Once(_) | Meaning::Free | Meaning::Import(_) | Meaning::Several | Meaning::Clash => Value::Unknown,
         }
     }
 
-    /// A list with a name may have been changed before it is used.
-    fn may_change(&self, name: Node<'t>) -> bool {
-        any_other_use(&self.source, name, |place| self.only_looks(place))
-    }
-
-    /// The place where a name stands only looks at its value.
-    fn only_looks(&self, name: Node<'t>) -> bool {
+    pub(super) fn is_look(&self, name: Node<'t>) -> bool {
         let Some(parent) = name.parent() else { return false };
         match parent.kind() {
             "for_statement" | "for_in_clause" => field(parent, "right") == Some(name),

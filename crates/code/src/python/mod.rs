@@ -5,27 +5,25 @@ mod called;
 mod fold;
 mod visit;
 
+use tree_sitter::Node;
+
 use crate::names::Names;
 use crate::reading::Reading;
-use crate::tree::{self, Source};
+use crate::tree::Source;
+use crate::walk::Walk;
 
-pub(crate) fn read(text: &str) -> Reading {
-    let tree = match tree::parse(text, &tree_sitter_python::LANGUAGE.into()) {
-        Ok(tree) => tree,
-        Err(problem) => return Reading::not_read(problem),
-    };
-    let source = Source { text };
+pub(crate) fn read<'t>(root: Node<'t>, source: Source<'t>) -> Reading {
     let mut reading = Reading::default();
-    let names = bind::names(tree.root_node(), &source, &mut reading);
-    let calls_parameter = called::calls_parameter(tree.root_node(), &source, &names);
-    let mut reader = Reader { source, names, reading, calls_parameter };
-    reader.visit(tree.root_node());
-    reader.reading
+    let names = bind::names(root, &source, &mut reading);
+    let calls_parameter = called::calls_parameter(root, &source, &names);
+    let mut walker = Walker { source, names, reading, calls_parameter };
+    walker.visit(root);
+    walker.reading
 }
 
 /// One text while it is read.
 #[derive(Debug)]
-struct Reader<'t> {
+struct Walker<'t> {
     source: Source<'t>,
     names: Names<'t>,
     reading: Reading,
@@ -35,6 +33,7 @@ struct Reader<'t> {
 
 /// Built-ins that do more than compute, under any name that hides them.
 fn is_powerful(name: &str) -> bool {
+    // They open files, run text or reach any attribute by its name, so a new meaning of such a name hides the most.
     matches!(
         name,
         "open"

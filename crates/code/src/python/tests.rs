@@ -1,7 +1,11 @@
 //! What is found in texts, and what is said about the rest.
 
-use super::read;
 use crate::value::{HOME, UNKNOWN, Value};
+use crate::{Language, Reading};
+
+fn read(text: &str) -> Reading {
+    crate::read(text, Language::Python)
+}
 
 /// The uses of a text as lines: `name(arguments)`, `name` if it is handed on.
 fn uses(text: &str) -> Vec<String> {

@@ -2,13 +2,29 @@
 
 use tree_sitter::Node;
 
-use super::Reader;
-use crate::names::Meaning;
-use crate::reading::Use;
-use crate::tree::{children, field};
+use super::Walker;
+use crate::names::{Meaning, Names};
+use crate::reading::{Reading, Use};
+use crate::tree::{Source, children, field};
+use crate::value::Value;
+use crate::walk::Walk;
 
-impl<'t> Reader<'t> {
-    pub(super) fn visit(&mut self, node: Node<'t>) {
+impl<'t> Walk<'t> for Walker<'t> {
+    const MEMBER: &'static str = "attribute";
+
+    fn source(&self) -> &Source<'t> {
+        &self.source
+    }
+
+    fn names(&self) -> &Names<'t> {
+        &self.names
+    }
+
+    fn reading(&mut self) -> &mut Reading {
+        &mut self.reading
+    }
+
+    fn visit(&mut self, node: Node<'t>) {
         match node.kind() {
             "comment" | "import_statement" | "import_from_statement" | "future_import_statement" => {}
             "global_statement" | "nonlocal_statement" => {}
@@ -38,22 +54,6 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn below(&mut self, node: Node<'t>) {
-        children(node).into_iter().for_each(|child| self.visit(child));
-    }
-
-    fn skipping(&mut self, node: Node<'t>, name: &str) {
-        let skipped = field(node, name);
-        children(node).into_iter().filter(|child| Some(*child) != skipped).for_each(|child| self.visit(child));
-    }
-
-    fn with_target(&mut self, node: Node<'t>, name: &str) {
-        if let Some(target) = field(node, name) {
-            self.target(target);
-        }
-        self.skipping(node, name);
-    }
-
     /// Something on the left side: a name is fine, the inside of a module is not.
     fn target(&mut self, node: Node<'t>) {
         match node.kind() {
@@ -65,58 +65,22 @@ impl<'t> Reader<'t> {
                 }
                 if let Meaning::Import(module) = self.names.meaning(self.source.of(base)) {
                     let module = module.to_owned();
-                    self.reading.unclear(format!("it changes the inside of `{module}`"));
+                    self.reading.unclear(format!("it changes the internals of `{module}`"));
                 }
                 if let Some(name) = field(node, "attribute").filter(|name| self.source.of(*name).starts_with("__")) {
                     self.reading.unclear(format!("it changes `{}`", self.source.of(name)));
                 }
-                self.below_target(node);
+                self.skipping(node, "attribute");
             }
             _ => children(node).into_iter().for_each(|child| self.target(child)),
         }
     }
 
-    fn below_target(&mut self, node: Node<'t>) {
-        let attribute = field(node, "attribute");
-        children(node).into_iter().filter(|child| Some(*child) != attribute).for_each(|child| self.visit(child));
-    }
-
-    fn parameters(&mut self, node: Node<'t>) {
-        for parameter in children(node) {
-            for part in ["value", "type"] {
-                if let Some(part) = field(parameter, part) {
-                    self.visit(part);
-                }
-            }
+    /// The built-in of that name may be meant where the text's own meaning does not reach.
+    fn own_name(&mut self, name: &str) {
+        if super::is_powerful(name) {
+            self.reading.uses.push(Use::handed_on(name, Value::Unknown));
         }
-    }
-
-    /// A name that is not called: whoever gets it may call it.
-    fn name(&mut self, node: Node<'t>) {
-        let name = self.source.of(node);
-        match self.names.meaning(name) {
-            Meaning::Import(path) => {
-                let used = self.placed(node, path);
-                self.reading.uses.push(used);
-            }
-            Meaning::Free => {
-                let used = self.placed(node, name);
-                self.reading.uses.push(used);
-            }
-            Meaning::Clash => self.clash(name),
-            // The built-in of that name may be meant where the text's own meaning does not reach.
-            Meaning::Once(_) | Meaning::Several if super::is_powerful(name) => {
-                self.reading.uses.push(Use::handed_on(name, Default::default()));
-            }
-            Meaning::Once(_) | Meaning::Several => {}
-        }
-    }
-
-    /// An imported name that means something else as well: whoever uses it may use what was imported.
-    fn clash(&mut self, name: &str) {
-        self.reading.unclear(format!("the name `{name}` has more than one meaning"));
-        let imported = self.names.imported(name);
-        self.reading.uses.extend(imported.into_iter().map(|path| Use::handed_on(path, Default::default())));
     }
 
     /// Something that is handed on, with where it stands.
@@ -143,12 +107,46 @@ impl<'t> Reader<'t> {
         used
     }
 
-    /// The name of a function that the text does not define itself.
-    fn called_name(&self, function: Node<'t>) -> Option<String> {
-        match (self.dotted(function), field(function, "attribute")) {
-            (Some(name), _) => Some(name),
-            (None, Some(method)) => Some(format!(".{}", self.source.of(method))),
-            (None, None) => None,
+    /// The full name of a member of a module, or of a built-in: `os.path.join`, `open`.
+    fn dotted(&self, node: Node<'t>) -> Option<String> {
+        match node.kind() {
+            "identifier" => {
+                let name = self.source.of(node);
+                match self.names.meaning(name) {
+                    Meaning::Import(path) => Some(path.to_owned()),
+                    Meaning::Free => Some(name.to_owned()),
+                    Meaning::Once(_) | Meaning::Several | Meaning::Clash => None,
+                }
+            }
+            "attribute" => {
+                let object = self.dotted(field(node, "object")?)?;
+                Some(format!("{object}.{}", self.source.of(field(node, "attribute")?)))
+            }
+            _ => None,
+        }
+    }
+
+    fn fold(&self, node: Node<'t>, steps: u32) -> Value {
+        self.folded(node, steps)
+    }
+
+    fn only_looks(&self, name: Node<'t>) -> bool {
+        self.is_look(name)
+    }
+
+    fn follow_function(&mut self, node: Node<'t>, steps: u32) {
+        self.hand_on(node, steps);
+    }
+}
+
+impl<'t> Walker<'t> {
+    fn parameters(&mut self, node: Node<'t>) {
+        for parameter in children(node) {
+            for part in ["value", "type"] {
+                if let Some(part) = field(parameter, part) {
+                    self.visit(part);
+                }
+            }
         }
     }
 
@@ -161,13 +159,7 @@ impl<'t> Reader<'t> {
                 let used = self.placed(node, &path);
                 self.reading.uses.push(used);
             }
-            None => {
-                let Some(object) = field(node, "object") else { return };
-                let name = field(node, "attribute").map(|name| self.source.of(name)).unwrap_or_default();
-                let used = Use::handed_on(format!(".{name}"), self.value(object));
-                self.reading.uses.push(used);
-                self.visit(object);
-            }
+            None => self.member_of_value(node),
         }
     }
 
@@ -192,18 +184,10 @@ impl<'t> Reader<'t> {
         self.called_arguments(function, arguments);
         match (self.dotted(function), function.kind()) {
             (Some(name), _) => self.reading.uses.push(Use { name, ..used }),
-            (None, "attribute") => {
-                let object = field(function, "object");
-                let name = field(function, "attribute").map(|name| self.source.of(name)).unwrap_or_default();
-                let receiver = object.map(|object| self.value(object)).unwrap_or_default();
-                self.reading.uses.push(Use { name: format!(".{name}"), receiver, ..used });
-                if let Some(object) = object {
-                    self.visit(object);
-                }
-            }
+            (None, "attribute") => self.method(function, used),
             (None, "identifier") => self.own_function(self.source.of(function)),
             (None, _) => {
-                self.reading.unclear("it calls something that it works out while it runs");
+                self.reading.unclear("it calls something that it works out at run time");
                 self.visit(function);
             }
         }
@@ -216,13 +200,10 @@ impl<'t> Reader<'t> {
             Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several
                 if self.names.is_callable(name) => {}
             Meaning::Free | Meaning::Import(_) | Meaning::Once(_) | Meaning::Several => {
-                self.reading.unclear(format!("it calls `{name}`, which it works out while it runs"))
+                self.reading.unclear(format!("it calls `{name}`, which it works out at run time"))
             }
         }
-        // The built-in of that name may be meant before the text gives it another meaning.
-        if super::is_powerful(name) {
-            self.reading.uses.push(Use::handed_on(name, Default::default()));
-        }
+        self.own_name(name);
     }
 
     fn arguments(&self, node: Node<'t>) -> Use {
@@ -240,24 +221,5 @@ impl<'t> Reader<'t> {
             }
         }
         used
-    }
-
-    /// The full name of a member of a module, or of a built-in: `os.path.join`, `open`.
-    pub(super) fn dotted(&self, node: Node<'t>) -> Option<String> {
-        match node.kind() {
-            "identifier" => {
-                let name = self.source.of(node);
-                match self.names.meaning(name) {
-                    Meaning::Import(path) => Some(path.to_owned()),
-                    Meaning::Free => Some(name.to_owned()),
-                    Meaning::Once(_) | Meaning::Several | Meaning::Clash => None,
-                }
-            }
-            "attribute" => {
-                let object = self.dotted(field(node, "object")?)?;
-                Some(format!("{object}.{}", self.source.of(field(node, "attribute")?)))
-            }
-            _ => None,
-        }
     }
 }

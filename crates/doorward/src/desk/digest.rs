@@ -9,13 +9,14 @@ use clap::builder::NonEmptyStringValueParser;
 use doorward_ledger::{Filter, Index, Kind};
 use serde_json::json;
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::digest::{self, Digest};
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::memory::session::TRIAL;
 
 /// Maximum number of files and hosts shown; JSON has all of them.
+// Someone deciding about an old call needs the gist of its session; ten lines still fit above the question.
 const SHOWN: usize = 10;
 
 #[derive(Debug, Args)]
@@ -29,13 +30,13 @@ pub(crate) struct DigestArguments {
 }
 
 pub(crate) fn run(arguments: &DigestArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
-    let index = room.index()?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
+    let index = view.index()?;
     let session = match &arguments.session {
         Some(session) => session.clone(),
         None => last_session(&index)?,
     };
-    let digest = digest::of(&room, &index, &session)?;
+    let digest = digest::of(&view, &index, &session)?;
     if digest.calls == 0 {
         bail!("no session `{session}` on record; `doorward audit list` shows the recorded ones");
     }
@@ -50,7 +51,7 @@ pub(crate) fn run(arguments: &DigestArguments) -> Result<ExitCode> {
 
 fn last_session(index: &Index) -> Result<String> {
     let rows = index.list(&Filter { kind: Some(Kind::Decision), limit: Some(50), ..Filter::default() })?;
-    // The trial call of `setup` is nobody's work.
+    // The trial call of `setup` is not part of anyone's work.
     let own = |session: &String| !session.starts_with(TRIAL);
     match rows.into_iter().filter_map(|row| row.session).find(own) {
         Some(session) => Ok(session),

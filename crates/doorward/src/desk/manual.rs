@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Command};
 
 use crate::desk::grants::show::prose;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// The commands, grouped the way people look for them. Commands in no group are listed last.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -20,6 +20,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// The longest line, however wide the terminal.
+// Longer lines are tiring to read, and the page must look the same in a file and in a wide terminal.
 const WIDTH: usize = 100;
 
 /// The column where command names end.
@@ -27,11 +28,11 @@ const NAME: usize = 14;
 
 /// The command line whose help lists the commands in groups.
 pub(crate) fn grouped(command: Command) -> Command {
-    let list = listed(&command);
+    let list = list_options(&command);
     command.help_template(format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{list}\nOptions:\n{{options}}"))
 }
 
-fn listed(command: &Command) -> String {
+fn list_options(command: &Command) -> String {
     let width = crate::desk::screen::width().min(WIDTH);
     let mut text = String::new();
     let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
@@ -94,7 +95,7 @@ pub(crate) fn run(arguments: &ManArguments, mut command: Command) -> Result<Exit
 fn install(command: Command, directory: Option<PathBuf>) -> Result<ExitCode> {
     let root = match directory {
         Some(directory) => directory,
-        None => PathBuf::from(Places::find().map_err(anyhow::Error::msg)?.home()).join(".local/share/man"),
+        None => PathBuf::from(Dirs::find().map_err(anyhow::Error::msg)?.home()).join(".local/share/man"),
     };
     let pages = root.join("man1");
     std::fs::create_dir_all(&pages).with_context(|| format!("can't create `{}`", pages.display()))?;

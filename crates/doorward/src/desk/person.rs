@@ -1,4 +1,4 @@
-//! Whether a person is at the other end: a terminal of one's own, and no agent among the ancestors.
+//! Checks that a person typed the command: it has its own terminal, and no agent among its ancestors.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
@@ -8,7 +8,11 @@ use anyhow::{Context, Result, bail};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, tcflush};
 
+use crate::machine::agent_variables::LEFT_BY_AGENTS;
+
 /// Programs that are agents, or run them.
+// Matched by process name among our ancestors: an agent can open a terminal of its own (`script`, `tmux`), so a
+// terminal alone does not prove a person. A name that is missing here only leaves the other checks.
 const AGENTS: &[&str] = &[
     "claude",
     "codex",
@@ -26,30 +30,19 @@ const AGENTS: &[&str] = &[
     "droid",
 ];
 
-/// Variables that agents give to the commands they run.
-const LEFT_BY_AGENTS: &[&str] = &[
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CODEX_SANDBOX",
-    "CODEX_THREAD_ID",
-    "GEMINI_CLI",
-    "OPENCODE",
-    "PI_CODING_AGENT",
-    "QWEN_CODE",
-    "COPILOT_CLI",
-    "CURSOR_AGENT",
-];
-
 /// Packages of agents whose program is called something else.
+// npm starts these through `node`, so the process is called `node` and only its script path tells.
 const PACKAGES: &[&str] = &["claude-code", "gemini-cli", "qwen-code", "opencode-ai", "pi-coding-agent"];
 
 /// Too short to read a question and answer it, and longer than any pause within a paste.
+// `approve ID` and a `y` are easily pasted in one go; whatever arrives before the line has been quiet is thrown away.
 const MOMENT: Duration = Duration::from_millis(60);
 
 /// After this many chunks, someone is holding down a key.
 const PIECES: usize = 20;
 
 /// More generations than any terminal has.
+// Bounds the walk where the process table changes underneath it or is made to loop.
 const GENERATIONS: usize = 64;
 
 /// Fails unless a person typed the command.
@@ -74,26 +67,26 @@ pub(crate) fn no_agent() -> Result<()> {
 
 /// Asks at the terminal itself, whatever standard input is.
 pub(crate) fn agrees(question: &str) -> Result<bool> {
-    let line = asked(&format!("{question} [y/N]: "))?.unwrap_or_default();
+    let line = ask(&format!("{question} [y/N]: "))?.unwrap_or_default();
     Ok(matches!(line.trim(), "y" | "Y" | "yes"))
 }
 
 /// The same with yes as the default: Enter means yes, but a closed terminal does not.
 pub(crate) fn agrees_unless_no(question: &str) -> Result<bool> {
-    let line = asked(&format!("{question} [Y/n]: "))?;
+    let line = ask(&format!("{question} [Y/n]: "))?;
     Ok(line.is_some_and(|line| matches!(line.trim(), "" | "y" | "Y" | "yes")))
 }
 
 /// What the person types at the terminal itself, whatever standard input is.
 pub(crate) fn types(question: &str) -> Result<String> {
-    asked(&format!("{question}: ")).map(Option::unwrap_or_default)
+    ask(&format!("{question}: ")).map(Option::unwrap_or_default)
 }
 
 /// Asks one question and returns the line typed in reply; `None` if the terminal was closed.
 ///
 /// INVARIANT: every consent goes through here, so nothing typed or pasted before the question appears can answer it:
 /// `doorward approve ID` followed by a `y` is easily pasted in one go from an agent's message.
-pub(crate) fn asked(question: &str) -> Result<Option<String>> {
+pub(crate) fn ask(question: &str) -> Result<Option<String>> {
     let mut terminal = OpenOptions::new().read(true).write(true).open("/dev/tty").context("can't open the terminal")?;
     forget_typed(&terminal);
     write!(terminal, "{}", crate::machine::visible(question))?;

@@ -13,15 +13,15 @@ use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
 use crate::desk::outcomes;
-use crate::desk::transcripts::{self, Past};
+use crate::desk::transcripts::{self, PastCall};
 use crate::machine::agent::Agent;
 use crate::machine::clock;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::visible;
 use crate::memory::alerts;
-use crate::memory::call_ids::LIKENESS;
-use crate::memory::ledger_view::Room;
+use crate::memory::call_ids::FINGERPRINT;
+use crate::memory::ledger_view::LedgerView;
 use crate::policy::load;
 
 #[derive(Debug, Args)]
@@ -37,15 +37,15 @@ pub(crate) struct ReconcileArguments {
 /// A call that ran without going through doorward.
 #[derive(Debug)]
 pub(crate) struct Unguarded {
-    pub call: Past,
+    pub call: PastCall,
     pub file: PathBuf,
 }
 
 pub(crate) fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
-    let found = look(&room, since)?;
-    let (reverted, by_hand) = outcomes::look(&room, since)?;
+    let found = find_unguarded(&view, since)?;
+    let (reverted, by_hand) = outcomes::record_new(&view, since)?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{:#}", found.iter().map(Unguarded::to_json).collect::<Value>())?;
@@ -65,21 +65,21 @@ pub(crate) fn run(arguments: &ReconcileArguments) -> Result<ExitCode> {
 }
 
 /// The calls since then that ran without a record, each with an alert on it.
-pub(crate) fn look(room: &Room, since_ms: u64) -> Result<Vec<Unguarded>> {
-    let index = room.index()?;
-    let found = unguarded(&room.places, &index, since_ms)?;
-    raise(&found, &index, &mut Ledger::of(&room.places))?;
+pub(crate) fn find_unguarded(view: &LedgerView, since_ms: u64) -> Result<Vec<Unguarded>> {
+    let index = view.index()?;
+    let found = unguarded(&view.dirs, &index, since_ms)?;
+    raise(&found, &index, &mut Ledger::open(&view.dirs))?;
     Ok(found)
 }
 
 /// The calls since then that ran without a record. Nothing is expected of an agent before its first record.
-pub(crate) fn unguarded(places: &Places, index: &Index, since_ms: u64) -> Result<Vec<Unguarded>> {
-    let known = Known::of(index)?;
+pub(crate) fn unguarded(dirs: &Dirs, index: &Index, since_ms: u64) -> Result<Vec<Unguarded>> {
+    let known = RecordedCalls::of(index)?;
     let mut found = Vec::new();
     let mut counted: HashMap<String, u64> = HashMap::new();
-    for source in transcripts::sources(places, since_ms) {
+    for source in transcripts::sources(dirs, since_ms) {
         let Some(first) = known.first.get(source.agent.name()) else { continue };
-        if load::load(places, None, source.agent.name()).mode(source.agent.name()) == Mode::Off {
+        if load::load(dirs, None, source.agent.name()).mode(source.agent.name()) == Mode::Off {
             continue;
         }
         for call in transcripts::read(&source, since_ms.max(*first)).calls {
@@ -94,25 +94,25 @@ pub(crate) fn unguarded(places: &Places, index: &Index, since_ms: u64) -> Result
 
 /// What the record knows of calls.
 #[derive(Default)]
-struct Known {
+struct RecordedCalls {
     /// When an agent was first recorded.
     first: HashMap<String, u64>,
     ids: HashSet<String>,
     /// How many identical calls are on record, for agents that don't give calls an id.
-    likenesses: HashMap<String, u64>,
+    fingerprints: HashMap<String, u64>,
     /// Sessions in which the user switched doorward off.
     switched_off: HashSet<SessionId>,
 }
 
-impl Known {
-    fn of(index: &Index) -> Result<Known> {
-        let mut known = Known::default();
+impl RecordedCalls {
+    fn of(index: &Index) -> Result<RecordedCalls> {
+        let mut known = RecordedCalls::default();
         for row in index.list(&Filter { kind: Some(Kind::Decision), oldest_first: true, ..Filter::default() })? {
             let agent = row.agent.unwrap_or_default();
             known.first.entry(agent).or_insert(row.time_ms);
             let id = row.id.unwrap_or_default();
-            if let Some(likeness) = id.get(..LIKENESS) {
-                *known.likenesses.entry(likeness.to_owned()).or_default() += 1;
+            if let Some(fingerprint) = id.get(..FINGERPRINT) {
+                *known.fingerprints.entry(fingerprint.to_owned()).or_default() += 1;
             }
             known.ids.insert(id);
         }
@@ -122,15 +122,15 @@ impl Known {
         Ok(known)
     }
 
-    fn has(&self, call: &Past, counted: &mut HashMap<String, u64>) -> bool {
+    fn has(&self, call: &PastCall, counted: &mut HashMap<String, u64>) -> bool {
         // Calls that never reach a hook can't be on record.
         let Some(proposed) = call.proposed() else { return true };
         if call.agent.names_calls() {
             return call.id.as_ref().is_some_and(|id| self.ids.contains(id));
         }
-        let likeness = proposed.id.unwrap_or_default().get(..LIKENESS).unwrap_or_default().to_owned();
-        let recorded = self.likenesses.get(&likeness).copied().unwrap_or_default();
-        let seen = counted.entry(likeness).or_default();
+        let fingerprint = proposed.id.unwrap_or_default().get(..FINGERPRINT).unwrap_or_default().to_owned();
+        let recorded = self.fingerprints.get(&fingerprint).copied().unwrap_or_default();
+        let seen = counted.entry(fingerprint).or_default();
         *seen += 1;
         *seen <= recorded
     }
@@ -143,8 +143,8 @@ fn raise(found: &[Unguarded], index: &Index, ledger: &mut dyn Recorder) -> Resul
     for one in found {
         let alert = Alert::new(AlertKind::Unguarded, &one.name(), one.sentence(), 0);
         if !told.contains(&alert.id) {
-            let body = alerts::raised(AlertKind::Unguarded, &one.name(), &one.sentence());
-            let _receipt = ledger.append(Entry::new(&body)?)?;
+            let body = alerts::new_alert(AlertKind::Unguarded, &one.name(), &one.sentence());
+            let _receipt = ledger.append(LogEntry::new(&body)?)?;
         }
     }
     Ok(())
@@ -158,7 +158,7 @@ impl Unguarded {
     }
 
     pub(crate) fn sentence(&self) -> String {
-        let Past { agent, tool, line, .. } = &self.call;
+        let PastCall { agent, tool, line, .. } = &self.call;
         let where_ = if *agent == Agent::Opencode { "row" } else { "line" };
         let place = format!("`{}`, {where_} {line}", self.file.display());
         format!("{}: `{tool}` ran without a record: {place}", self.name())

@@ -6,10 +6,12 @@ use crate::machine::agent::Agent;
 use crate::machine::checked_read::text_of_pipe;
 
 /// Between us and the agent are a shell and the agent's launcher.
+// Further up come terminals and session managers, whose command lines say nothing about this agent.
 const ANCESTORS: usize = 6;
 
 /// Whether the session is attended, as far as the agent says.
-pub(super) fn somebody(agent: Agent) -> bool {
+pub(super) fn is_attended(agent: Agent) -> bool {
+    // It says nothing in its payload or environment, and a question hangs it without a terminal.
     if agent == Agent::Gemini {
         return is_at_terminal("gemini");
     }

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::SIGALRM;
 
 /// Far below the 60 seconds after which an agent continues without an answer.
+// The client's own timeout fails open, so ours must strike first, also on a machine that is swapping.
 const SECONDS: u32 = 10;
 
 /// The margin between our deadline and the agent's.
+// Starting a process and flushing a pipe can take a second on a loaded machine; three leave room for both.
 const MARGIN: u32 = 3;
 
 /// When the process started counting.
@@ -23,8 +25,10 @@ static LAST_WORD_MS: AtomicU64 = AtomicU64::new(0);
 static IS_SPEAKING: AtomicBool = AtomicBool::new(false);
 
 /// Another process holds what this one needs.
+// The last word then names the lock instead of blaming the command.
 static IS_HELD_UP: AtomicBool = AtomicBool::new(false);
 
+// A refusal needs text: Codex, Gemini CLI and Qwen Code ignore an exit code of 2 with nothing on standard error.
 const TOO_LONG: &str = "doorward: judging this call took too long, so it is blocked; try again\n";
 
 const HELD_UP: &str = "doorward: another process keeps its record or state locked, so the call is blocked; \
@@ -62,12 +66,14 @@ fn speak() {
 
 /// How long the user may take to answer if the agent waits for `patience`: the rest is for everything else.
 pub(super) fn room_in(patience: Duration) -> Duration {
-    patience.saturating_sub(Duration::from_secs(u64::from(SECONDS + MARGIN))).saturating_sub(passed())
+    // After a yes the whole call is judged again, which may take as long as the first time.
+    patience.saturating_sub(Duration::from_secs(u64::from(SECONDS + MARGIN))).saturating_sub(elapsed())
 }
 
 /// How long a reviewer may take: what is left of our own time, or more if the agent is known to wait longer.
 pub(super) fn room_for_review(patience: Option<Duration>) -> Duration {
-    let own = Duration::from_secs(u64::from(SECONDS.saturating_sub(MARGIN))).saturating_sub(passed());
+    // The margin is for recording the answer, which still has to happen after the review.
+    let own = Duration::from_secs(u64::from(SECONDS.saturating_sub(MARGIN))).saturating_sub(elapsed());
     own.max(patience.map_or(Duration::ZERO, room_in))
 }
 
@@ -83,13 +89,14 @@ pub(super) fn prolong(time: Duration) {
 fn end_in(seconds: u32) {
     let time = Duration::from_secs(u64::from(seconds));
     // Just before the alarm, which ends the process without a message.
-    let last_word = passed() + time.saturating_sub((time / 10).min(Duration::from_secs(1)));
+    let last_word = elapsed() + time.saturating_sub((time / 10).min(Duration::from_secs(1)));
     LAST_WORD_MS.store(u64::try_from(last_word.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    // The alarm needs no thread and fires even if every thread of ours is stuck.
     nix::unistd::alarm::set(seconds);
     end_for_good(seconds.saturating_add(1));
 }
 
-fn passed() -> Duration {
+fn elapsed() -> Duration {
     START.get().map(Instant::elapsed).unwrap_or_default()
 }
 
@@ -125,7 +132,7 @@ fn end_for_good(_seconds: u32) {}
 
 fn refuse_in_the_end() {
     loop {
-        let left = Duration::from_millis(LAST_WORD_MS.load(Ordering::Relaxed)).saturating_sub(passed());
+        let left = Duration::from_millis(LAST_WORD_MS.load(Ordering::Relaxed)).saturating_sub(elapsed());
         if left.is_zero() {
             let why = if IS_HELD_UP.load(Ordering::Relaxed) { HELD_UP } else { TOO_LONG };
             let _ = std::io::stderr().write_all(why.as_bytes());

@@ -10,6 +10,7 @@ use crate::hook::agents::Reply;
 use crate::machine::agent::Agent;
 
 /// The exit code that every agent takes for a refusal, some only with a message.
+// Any other code, a crash included, lets the call run in nearly every client.
 const REFUSED: u8 = 2;
 
 const UNHEARD: &str = "doorward: its standard output is not connected, so its answer is lost; the call is blocked\n";

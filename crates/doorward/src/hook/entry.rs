@@ -1,4 +1,4 @@
-//! What the record keeps of a call and of what became of it.
+//! Log entries for calls, their outcomes and sessions.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,31 @@ use doorward_ledger::{
 };
 use doorward_vocabulary::PatternId;
 
-use crate::hook::agents::{Ended, Outcome, Proposed, SessionEvent, Step, Switched};
-use crate::machine::file_digests::Seen;
-use crate::machine::record::Entry;
+use crate::hook::agents::{CallReport, CallResult, Lifecycle, ProposedCall, SessionEvent, SessionSwitch};
+use crate::machine::file_digests::FileDigests;
+use crate::machine::record::LogEntry;
 use crate::memory::decisions::{layer1, score};
 use crate::memory::evaluation::{Decided, Evaluation};
 
-/// Where a call was judged, besides the call itself.
+/// Where a call was judged.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Placed<'a> {
+pub(crate) struct DecisionContext<'a> {
     pub project: Option<&'a str>,
-    /// Where its session stands in what is rolled out.
+    /// The session's place in each rollout.
     pub words: &'a BTreeMap<String, String>,
 }
 
-/// The entry of a judged call.
-pub(crate) fn decision(id: &str, proposed: &Proposed, decided: &Decided, placed: Placed<'_>) -> Result<Entry> {
-    let Placed { project, words } = placed;
+/// The entry for a judged call.
+pub(crate) fn decision(
+    id: &str,
+    proposed: &ProposedCall,
+    decided: &Decided,
+    placed: DecisionContext<'_>,
+) -> Result<LogEntry> {
+    let DecisionContext { project, words } = placed;
     let Evaluation { facts, judgement, .. } = &decided.evaluation;
     let call = &proposed.call;
+    // A block without a rule comes from the matrix or a permission; its source stands in for the name.
     let violated = judgement.rule.as_deref().unwrap_or(judgement.settled_by.as_str());
     let body = DecisionBody {
         id: id.into(),
@@ -68,7 +74,7 @@ pub(crate) fn decision(id: &str, proposed: &Proposed, decided: &Decided, placed:
         left_to: decided.left_to.map(str::to_owned),
         sensitive: is_sensitive(&decided.evaluation),
     };
-    Entry::new(&body)
+    LogEntry::new(&body)
 }
 
 /// Microseconds of each stage.
@@ -88,7 +94,7 @@ fn latency(decided: &Decided) -> BTreeMap<String, u64> {
     stages
 }
 
-/// The facts without what the entry has beside them.
+/// The facts without the fields that the entry already has.
 fn lean(facts: &Facts) -> Facts {
     Facts {
         tool: String::new(),
@@ -99,67 +105,67 @@ fn lean(facts: &Facts) -> Facts {
     }
 }
 
-/// The entry of a person's yes, given in the agent's own prompt: what had to be asked about has run.
-pub(crate) fn yes(decision: &str) -> Result<Entry> {
-    Entry::new(&AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Client, why: None })
+/// The entry for a yes in the agent's own prompt: doorward asked, and the call ran.
+pub(crate) fn yes(decision: &str) -> Result<LogEntry> {
+    LogEntry::new(&AnswerBody { decision: decision.into(), reply: Reply::Approved, by: By::Client, why: None })
 }
 
-/// The entry of what became of a call, and of what the files it changes hold since.
-pub(crate) fn outcome(outcome: Outcome, after: Seen) -> Result<Entry> {
+/// The entry for the outcome of a call, with digests of the files it changed.
+pub(crate) fn outcome(outcome: CallReport, after: FileDigests) -> Result<LogEntry> {
     let became = match outcome.result {
-        Ended::Ran => Became::Ran,
-        Ended::Failed => Became::Failed,
-        Ended::Declined => return no(outcome.id, By::Classifier, None),
-        Ended::Refused => return no(outcome.id, By::Client, None),
+        CallResult::Ran => Became::Ran,
+        CallResult::Failed => Became::Failed,
+        CallResult::Declined => return no(outcome.id, By::Classifier, None),
+        CallResult::Refused => return no(outcome.id, By::Client, None),
     };
-    Entry::new(&OutcomeBody { after, ..OutcomeBody::new(outcome.id.into(), became, None) })
+    LogEntry::new(&OutcomeBody { after, ..OutcomeBody::new(outcome.id.into(), became, None) })
 }
 
-/// The entry of a call that ran as another one than a person had said yes to.
-pub(crate) fn exchanged(outcome: &Outcome, path: &str) -> Result<Entry> {
+/// The alert for a call whose files changed between the question and the end of the call.
+pub(crate) fn exchanged(outcome: &CallReport, path: &str) -> Result<LogEntry> {
     let text = format!("{path}: changed between the question and the end of the call {}", outcome.id);
-    let alert = crate::memory::alerts::raised(AlertKind::Exchanged, path, &text);
-    Entry::new(&AlertBody { session: Some(outcome.session.clone()), ..alert })
+    let alert = crate::memory::alerts::new_alert(AlertKind::Exchanged, path, &text);
+    LogEntry::new(&AlertBody { session: Some(outcome.session.clone()), ..alert })
 }
 
-/// The entry of a call that the agent asked about and that never ran.
-pub(crate) fn never_ran(decision: String) -> Result<Entry> {
+/// The entry for a call that the agent asked about and that never ran.
+pub(crate) fn never_ran(decision: String) -> Result<LogEntry> {
     no(decision, By::Client, Some("it had not run when the session ended"))
 }
 
-fn no(decision: String, by: By, why: Option<&str>) -> Result<Entry> {
-    Entry::new(&AnswerBody { decision: decision.into(), reply: Reply::Declined, by, why: why.map(str::to_owned) })
+fn no(decision: String, by: By, why: Option<&str>) -> Result<LogEntry> {
+    LogEntry::new(&AnswerBody { decision: decision.into(), reply: Reply::Declined, by, why: why.map(str::to_owned) })
 }
 
-/// The entry of a person's switch for one session.
-pub(crate) fn switched(switched: Switched) -> Result<Entry> {
+/// The entry for a session that the user switched on or off.
+pub(crate) fn switched(switched: SessionSwitch) -> Result<LogEntry> {
     let mode = if switched.is_on { "on" } else { "off" }.to_owned();
     let user = crate::machine::user();
-    Entry::new(&ModeBody { mode, before: None, session: Some(switched.session), user })
+    LogEntry::new(&ModeBody { mode, before: None, session: Some(switched.session), user })
 }
 
-/// The entry of a session that began, ended or went on in another way.
-pub(crate) fn session(agent: &str, event: SessionEvent) -> Result<Entry> {
+/// The entry for a session that began, ended or changed.
+pub(crate) fn session(agent: &str, event: SessionEvent) -> Result<LogEntry> {
     let step = match event.step {
-        Step::Began => SessionStep::Began,
-        Step::Ended => SessionStep::Ended,
-        Step::Compacted => SessionStep::Compacted,
-        Step::SubagentBegan(name) => SessionStep::SubagentBegan(name),
-        Step::SubagentEnded(name) => SessionStep::SubagentEnded(name),
+        Lifecycle::Began => SessionStep::Began,
+        Lifecycle::Ended => SessionStep::Ended,
+        Lifecycle::Compacted => SessionStep::Compacted,
+        Lifecycle::SubagentBegan(name) => SessionStep::SubagentBegan(name),
+        Lifecycle::SubagentEnded(name) => SessionStep::SubagentEnded(name),
     };
-    Entry::new(&SessionBody { session: event.session, agent: Some(agent.to_owned()), step })
+    LogEntry::new(&SessionBody { session: event.session, agent: Some(agent.to_owned()), step })
 }
 
-/// The entry of a limit that the user stated.
-pub(crate) fn boundary(agent: &str, session: &str, limit: String) -> Result<Entry> {
+/// The entry for a limit that the user stated.
+pub(crate) fn boundary(agent: &str, session: &str, limit: String) -> Result<LogEntry> {
     let step = SessionStep::Boundary(limit);
-    Entry::new(&SessionBody { session: session.into(), agent: Some(agent.to_owned()), step })
+    LogEntry::new(&SessionBody { session: session.into(), agent: Some(agent.to_owned()), step })
 }
 
-/// Whether the entry is kept for good.
-fn is_sensitive(considered: &Evaluation) -> bool {
-    considered.judgement.verdict == Verdict::Block
-        || considered.facts.effects.iter().any(|effect| {
+/// The entry is never dropped by retention.
+fn is_sensitive(evaluation: &Evaluation) -> bool {
+    evaluation.judgement.verdict == Verdict::Block
+        || evaluation.facts.effects.iter().any(|effect| {
             effect.reversibility == Reversibility::Irreversible
                 || effect.reach == Reach::Identity
                 || effect.sensitivity != Sensitivity::None

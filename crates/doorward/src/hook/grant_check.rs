@@ -1,4 +1,4 @@
-//! After a call was judged: a grant that fits exactly clears what it may, once; what stays open is put down for a person.
+//! Grants for a judged call: one that fits exactly clears it, once. A call that stays open is added to the queue.
 
 use anyhow::Result;
 use doorward_engine::{Clearance, Judgement, Mode, ToolCall, Verdict};
@@ -6,201 +6,211 @@ use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Reply};
 
 use crate::hook::recorded::Draft;
 use crate::hook::settle::Settled;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{LogEntry, Recorder};
 use crate::machine::visible;
 use crate::memory::evaluation::{Decided, Evaluation};
-use crate::memory::grants::binding::{Bound, Subject, exact_call, policy};
+use crate::memory::grants::binding::{Binding, GrantSubject, exact_call, policy};
 use crate::memory::grants::pending::{Pending, Status, needed};
-use crate::memory::grants::repeat::{Repeat, Shape, USES};
-use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
+use crate::memory::grants::repeat::{CallShape, SessionGrant, USES};
+use crate::memory::grants::store::{Grant, GrantStore, LASTS_MS};
 use crate::memory::session::TRIAL;
-use crate::memory::snapshots::Note;
-use crate::memory::wording::{PROMPT, REFUSAL, Speech};
+use crate::memory::snapshots::UndoNote;
+use crate::memory::wording::{MessageParts, PROMPT, REFUSAL};
 use crate::policy::load::Loaded;
 
-/// A judged call, and what is needed to look for a grant for it.
+/// A judged call, and what it takes to find a grant for it.
 #[derive(Debug)]
 pub(crate) struct GrantCheck<'a> {
-    pub places: &'a Places,
+    pub dirs: &'a Dirs,
     pub call: &'a ToolCall,
     pub mode: Mode,
     pub loaded: &'a Loaded,
     pub project: Option<&'a str>,
-    /// What secrets are redacted with.
+    /// The key that secrets are redacted with.
     pub key: [u8; 16],
 }
 
-/// A call that a person has let run.
+/// A call that the user approved.
 #[derive(Debug)]
-pub(crate) struct Cleared {
+pub(crate) struct ClearedCall {
     used: GrantBody,
     answer: AnswerBody,
     text: String,
 }
 
-/// What a look at the grants found.
+/// The result of looking for a grant.
 #[derive(Debug)]
-pub(crate) enum Found {
-    /// No grant, or none that fits; if there is one, why it does not.
+pub(crate) enum GrantResult {
+    /// No grant, or none that fits, with the reason.
     Nothing(Option<String>),
-    Cleared(Box<Cleared>),
-    /// One whose time has run out.
+    Cleared(Box<ClearedCall>),
+    /// One that expired.
     Expired(Box<GrantBody>),
 }
 
-impl Cleared {
+impl ClearedCall {
     fn record(&self, ledger: &mut dyn Recorder) -> Result<()> {
-        let _receipt = ledger.append(Entry::new(&self.answer)?)?;
-        let _receipt = ledger.append(Entry::new(&self.used)?)?;
+        let _receipt = ledger.append(LogEntry::new(&self.answer)?)?;
+        let _receipt = ledger.append(LogEntry::new(&self.used)?)?;
         Ok(())
     }
 }
 
-impl Found {
+impl GrantResult {
     pub(crate) fn is_cleared(&self) -> bool {
-        matches!(self, Found::Cleared(_))
+        matches!(self, GrantResult::Cleared(_))
     }
 
     /// INVARIANT: durable before the call is let run.
     pub(crate) fn record(&self, ledger: &mut dyn Recorder) -> Result<()> {
         match self {
-            Found::Nothing(_) => Ok(()),
-            Found::Cleared(cleared) => cleared.record(ledger),
-            Found::Expired(body) => ledger.append(Entry::new(body.as_ref())?).map(|_receipt| ()),
+            GrantResult::Nothing(_) => Ok(()),
+            GrantResult::Cleared(cleared) => cleared.record(ledger),
+            GrantResult::Expired(body) => ledger.append(LogEntry::new(body.as_ref())?).map(|_receipt| ()),
         }
     }
 }
 
 impl GrantCheck<'_> {
-    /// What the agent is told in the end: a grant lets the call run; a refusal names the way to one.
-    pub(crate) fn answer(&self, settled: Settled, found: &Found, decided: &Decided, about: (&str, Note)) -> Draft {
-        let (Settled { draft: decision, way: instead }, (id, note)) = (settled, about);
-        let considered = &decided.evaluation;
+    /// The final answer: a grant lets the call run, and a refusal says how to get one.
+    pub(crate) fn answer(
+        &self,
+        settled: Settled,
+        found: &GrantResult,
+        decided: &Decided,
+        about: (&str, UndoNote),
+    ) -> Draft {
+        let (Settled { draft: decision, advice: instead }, (id, note)) = (settled, about);
+        let evaluation = &decided.evaluation;
         let decision = match found {
-            Found::Cleared(cleared) => Draft::Allow(visible(&cleared.text).into_owned()),
-            Found::Nothing(_) | Found::Expired(_) => decision,
+            GrantResult::Cleared(cleared) => Draft::Allow(visible(&cleared.text).into_owned()),
+            GrantResult::Nothing(_) | GrantResult::Expired(_) => decision,
         };
         let note = note.words(&decision);
         if let Draft::Allow(reason) = decision {
-            return Draft::Allow(Speech { reason, needed: note, ..Speech::default() }.fitted(PROMPT));
+            return Draft::Allow(MessageParts { reason, needed: note, ..MessageParts::default() }.fitted(PROMPT));
         }
         if decision == Draft::Silent {
             return decision;
         }
-        let hint = crate::hook::offer_hint::hint(self.places, self.loaded, decided, self.project);
-        let way = self.put_down(considered, (id, matches!(decision, Draft::Ask(_))), hint.as_deref());
+        let hint = crate::hook::offer_hint::hint(self.dirs, self.loaded, decided, self.project);
+        let way = self.add_pending(evaluation, (id, matches!(decision, Draft::Ask(_))), hint.as_deref());
         let why = match found {
-            Found::Nothing(why) => why.clone(),
-            Found::Cleared(_) => None,
-            Found::Expired(_) => Some("a person's yes to this call was older than ten minutes".to_owned()),
+            GrantResult::Nothing(why) => why.clone(),
+            GrantResult::Cleared(_) => None,
+            GrantResult::Expired(_) => Some("a person's yes to this call was older than ten minutes".to_owned()),
         };
         let shown = |text: Option<String>| text.map(|text| visible(&text).into_owned());
         let [why, hint, way] = [why, hint, way].map(shown);
         let behind = |parts: [Option<String>; 4]| parts.into_iter().flatten().collect();
         match decision {
-            // A question that nobody can be asked begins with what answers it: clients cut long texts at their end.
-            Draft::Deny(reason) if considered.judgement.verdict < Verdict::Block => {
+            // A question that can't be asked starts with the command that answers it: clients cut long texts at the end.
+            Draft::Deny(reason) if evaluation.judgement.verdict < Verdict::Block => {
                 let wanted = behind([why, note, hint, instead]);
-                Draft::Deny(Speech { first: way, reason, needed: None, wanted }.fitted(REFUSAL))
+                Draft::Deny(MessageParts { first: way, reason, needed: None, wanted }.fitted(REFUSAL))
             }
             Draft::Deny(reason) => {
                 let wanted = behind([why, instead, note, hint]);
-                Draft::Deny(Speech { reason, needed: way, wanted, ..Speech::default() }.fitted(REFUSAL))
+                Draft::Deny(MessageParts { reason, needed: way, wanted, ..MessageParts::default() }.fitted(REFUSAL))
             }
             Draft::Ask(reason) => {
                 let wanted = behind([why, hint, instead, None]);
-                Draft::Ask(Speech { reason, needed: note, wanted, ..Speech::default() }.fitted(PROMPT))
+                Draft::Ask(MessageParts { reason, needed: note, wanted, ..MessageParts::default() }.fitted(PROMPT))
             }
             decision @ (Draft::Allow(_) | Draft::Silent) => decision,
         }
     }
 
-    /// Whether this call is one that grants and questions are about at all.
-    fn is_shut(&self, considered: &Evaluation) -> bool {
-        considered.counts_as(self.mode).is_some_and(|verdict| verdict > Verdict::AutoApprove)
+    /// The call is not simply approved, so grants and questions apply.
+    fn is_shut(&self, evaluation: &Evaluation) -> bool {
+        evaluation.counts_as(self.mode).is_some_and(|verdict| verdict > Verdict::AutoApprove)
     }
 
-    /// Looks for a grant and uses it up.
-    pub(crate) fn redeem(&self, considered: &Evaluation, decision: &str) -> Found {
-        let state = self.places.state();
+    /// Finds a grant and uses it up.
+    pub(crate) fn redeem(&self, evaluation: &Evaluation, decision: &str) -> GrantResult {
+        let state = self.dirs.state();
+        // Two lookups spare most calls the reading of a key and two directories.
         let any = state.join("grants").exists() || state.join("pending").exists();
-        if !any || !self.is_shut(considered) {
-            return Found::Nothing(None);
+        if !any || !self.is_shut(evaluation) {
+            return GrantResult::Nothing(None);
         }
-        let Ok(desk) = Desk::of(self.places) else { return Found::Nothing(None) };
-        match self.redeem_one(&desk, considered, decision) {
-            Found::Nothing(why) => match self.redeem_repeat(&desk, considered, decision) {
-                Some(cleared) => Found::Cleared(Box::new(cleared)),
-                None => Found::Nothing(why),
+        let Ok(store) = GrantStore::open_at(self.dirs) else { return GrantResult::Nothing(None) };
+        match self.redeem_one(&store, evaluation, decision) {
+            GrantResult::Nothing(why) => match self.redeem_repeat(&store, evaluation, decision) {
+                Some(cleared) => GrantResult::Cleared(Box::new(cleared)),
+                None => GrantResult::Nothing(why),
             },
-            found @ (Found::Cleared(_) | Found::Expired(_)) => found,
+            found @ (GrantResult::Cleared(_) | GrantResult::Expired(_)) => found,
         }
     }
 
-    fn redeem_one(&self, desk: &Desk, considered: &Evaluation, decision: &str) -> Found {
-        let Some(call) = exact_call(self.call) else { return Found::Nothing(None) };
-        let look = desk.grants.look::<Grant>(&call);
+    fn redeem_one(&self, store: &GrantStore, evaluation: &Evaluation, decision: &str) -> GrantResult {
+        let Some(call) = exact_call(self.call) else { return GrantResult::Nothing(None) };
+        let look = store.grants.look::<Grant>(&call);
         let Ok(Some(seen)) = look else {
-            return Found::Nothing(look.err().map(|error| format!("a grant cannot be used: {error}")));
+            return GrantResult::Nothing(look.err().map(|error| format!("a grant can't be used: {error}")));
         };
-        if !seen.is_current(desk.now_ms) {
-            return match desk.grants.take::<Grant>(&call) {
+        if !seen.is_current(store.now_ms) {
+            // Taken as well, so that exactly one process records that it expired.
+            return match store.grants.take::<Grant>(&call) {
                 Ok(Some(old)) if old.grant == seen.grant => {
-                    Found::Expired(Box::new(self.body(GrantStep::Expired, &old, decision)))
+                    GrantResult::Expired(Box::new(self.body(GrantStep::Expired, &old, decision)))
                 }
-                Ok(_) | Err(_) => Found::Nothing(None),
+                Ok(_) | Err(_) => GrantResult::Nothing(None),
             };
         }
-        let Some(bound) = Bound::of(self.subject(considered)) else { return Found::Nothing(None) };
-        if let Err(why) = fits(desk, &seen, considered, &bound) {
-            return Found::Nothing(Some(format!("a person's yes to this call does not count: {why}")));
+        let Some(bound) = Binding::of(self.subject(evaluation)) else { return GrantResult::Nothing(None) };
+        if let Err(why) = fits(store, &seen, evaluation, &bound) {
+            return GrantResult::Nothing(Some(format!("a person's yes to this call does not count: {why}")));
         }
-        // INVARIANT: from here on nobody else can use it, whatever happens to this process.
-        match desk.grants.take::<Grant>(&call) {
+        // INVARIANT: taking it is atomic, so from here on no other process can use it, even if this one dies.
+        // Checked again after taking: between the look and now another one may have been stored.
+        match store.grants.take::<Grant>(&call) {
             Ok(Some(grant)) if grant == seen => {}
-            Ok(_) | Err(_) => return Found::Nothing(Some("the grant was used up by another call".to_owned())),
+            Ok(_) | Err(_) => return GrantResult::Nothing(Some("the grant was used up by another call".to_owned())),
         }
-        // A leftover is a pending call that says it was approved and is forgotten after a day.
-        let _ = desk.change(&seen.pending, |pending| pending.status = Status::Used);
+        // If this fails, the call stays listed as approved until it is forgotten after a day.
+        let _ = store.change(&seen.pending, |pending| pending.status = Status::Used);
         let text = format!("doorward lets it run: a person approved exactly this call ({})", seen.pending);
-        Found::Cleared(Box::new(Cleared {
+        GrantResult::Cleared(Box::new(ClearedCall {
             used: self.body(GrantStep::Used, &seen, decision),
             answer: answer(decision, seen.why.as_deref()),
             text,
         }))
     }
 
-    /// A person's yes waits for this call; it is left where it is, for whoever only looks.
-    pub(crate) fn has_grant(&self, considered: &Evaluation) -> bool {
-        if !self.places.state().join("grants.key").exists() || !self.is_shut(considered) {
+    /// There is a grant for this call. It is not used up: `check` only looks.
+    pub(crate) fn has_grant(&self, evaluation: &Evaluation) -> bool {
+        if !self.dirs.state().join("grants.key").exists() || !self.is_shut(evaluation) {
             return false;
         }
-        let Ok(desk) = Desk::of(self.places) else { return false };
+        let Ok(store) = GrantStore::open_at(self.dirs) else { return false };
         let is_exact = || {
-            let seen = desk.grants.look::<Grant>(&exact_call(self.call)?).ok()??;
-            let bound = Bound::of(self.subject(considered))?;
-            Some(seen.is_current(desk.now_ms) && fits(&desk, &seen, considered, &bound).is_ok())
+            let seen = store.grants.look::<Grant>(&exact_call(self.call)?).ok()??;
+            let bound = Binding::of(self.subject(evaluation))?;
+            Some(seen.is_current(store.now_ms) && fits(&store, &seen, evaluation, &bound).is_ok())
         };
-        is_exact() == Some(true) || self.fitting_repeat(&desk, considered).is_some()
+        is_exact() == Some(true) || self.fitting_repeat(&store, evaluation).is_some()
     }
 
-    /// The session's grant that covers the call, if it has one.
-    fn fitting_repeat(&self, desk: &Desk, considered: &Evaluation) -> Option<Repeat> {
-        let facts = &considered.facts;
-        let shape = Shape::of(facts, &considered.judgement).filter(|_| !self.loaded.config.strict)?;
-        let name = Repeat::name(&self.call.agent, (&self.call.session, &self.call.subagent), &facts.pattern);
-        let seen = desk.repeat(&name).filter(|repeat| repeat.is_current(desk.now_ms))?;
-        let is_same = Some(&seen.policy) == policy(self.subject(considered)).as_ref() && seen.shape.covers(&shape);
-        let trail = desk.trail(&seen.grant).ok()?;
+    /// The session grant that covers the call, if there is one.
+    fn fitting_repeat(&self, store: &GrantStore, evaluation: &Evaluation) -> Option<SessionGrant> {
+        let facts = &evaluation.facts;
+        let shape = CallShape::of(facts, &evaluation.judgement).filter(|_| !self.loaded.config.strict)?;
+        let name = SessionGrant::name(&self.call.agent, (&self.call.session, &self.call.subagent), &facts.pattern);
+        let seen = store.repeat(&name).filter(|repeat| repeat.is_current(store.now_ms))?;
+        let is_same = Some(&seen.policy) == policy(self.subject(evaluation)).as_ref() && seen.shape.covers(&shape);
+        // The state file could be an old copy put back; the log knows how often it was used.
+        let trail = store.trail(&seen.grant).ok()?;
         (is_same && trail.stored && !trail.ended && trail.used < USES).then_some(seen)
     }
 
-    fn redeem_repeat(&self, desk: &Desk, considered: &Evaluation, decision: &str) -> Option<Cleared> {
-        let seen = self.fitting_repeat(desk, considered)?;
-        let used = desk.use_repeat(&seen.own_name(), &seen.grant)?;
+    fn redeem_repeat(&self, store: &GrantStore, evaluation: &Evaluation, decision: &str) -> Option<ClearedCall> {
+        let seen = self.fitting_repeat(store, evaluation)?;
+        let used = store.use_repeat(&seen.own_name(), &seen.grant)?;
         let left = USES.saturating_sub(used.uses);
-        Some(Cleared {
+        Some(ClearedCall {
             used: GrantBody {
                 step: GrantStep::Used,
                 grant: Some(used.grant),
@@ -217,38 +227,39 @@ impl GrantCheck<'_> {
         })
     }
 
-    /// Puts the call down for a person; yields the words that name the way to an answer.
+    /// Adds the call to the queue; returns the sentence that says how to answer it.
     ///
-    /// Where the agent itself asks, whoever sits there sees it; a note on the desktop only tells them if they want it.
-    fn put_down(
+    /// If the agent asks in its own prompt, the user is looking at it already, so a notification is sent only if configured.
+    fn add_pending(
         &self,
-        considered: &Evaluation,
+        evaluation: &Evaluation,
         (decision, is_asked_there): (&str, bool),
         hint: Option<&str>,
     ) -> Option<String> {
-        if !self.is_shut(considered) || self.call.session.starts_with(TRIAL) {
+        // The trial call of `setup` must be denied, so it does not belong in the queue.
+        if !self.is_shut(evaluation) || self.call.session.starts_with(TRIAL) {
             return None;
         }
-        let subject = self.subject(considered);
-        let pending = Pending::new(subject, Bound::of(subject)?, decision, &self.key)?;
+        let subject = self.subject(evaluation);
+        let pending = Pending::new(subject, Binding::of(subject)?, decision, &self.key)?;
         let mut pending = Pending { in_prompt: is_asked_there, ..pending };
         pending.reasons.extend(hint.map(str::to_owned));
-        let (id, is_new) = Desk::of(self.places).and_then(|desk| desk.put(pending)).ok()?;
+        let (id, is_new) = GrantStore::open_at(self.dirs).and_then(|store| store.add(pending)).ok()?;
         if is_new && (!is_asked_there || self.loaded.config.notify.is_wanted()) {
-            crate::hook::notifier::start(&self.loaded.config.notify, &id);
+            crate::hook::notifier::start_for_call(&self.loaded.config.notify, &id);
         }
-        let is_block = considered.judgement.verdict == Verdict::Block;
+        let is_block = evaluation.judgement.verdict == Verdict::Block;
         Some(if is_block { way_around(&id) } else { way_to_yes(&id) })
     }
 
-    fn subject<'a>(&'a self, considered: &'a Evaluation) -> Subject<'a> {
-        Subject {
+    fn subject<'a>(&'a self, evaluation: &'a Evaluation) -> GrantSubject<'a> {
+        GrantSubject {
             call: self.call,
-            considered,
+            evaluation,
             mode: self.mode,
             loaded: self.loaded,
             project: self.project,
-            home: self.places.home(),
+            home: self.dirs.home(),
         }
     }
 
@@ -267,51 +278,52 @@ impl GrantCheck<'_> {
     }
 }
 
-impl Note {
-    /// What is said behind this answer. Only a yes over `doorward approve` copies first.
+impl UndoNote {
+    /// What the answer adds about undoing the call. Only `doorward approve` makes a copy first.
     pub(crate) fn words(self, decision: &Draft) -> Option<String> {
         const GONE: &str = "what it deletes or overwrites cannot be brought back";
         const COPIED: &str = "what it deletes is then copied first, if it fits";
         match (self, decision) {
-            (Note::Nothing, _) | (Note::Loses, Draft::Allow(_) | Draft::Silent) => None,
-            (Note::Loses, Draft::Deny(_)) => Some(COPIED.to_owned()),
-            (Note::Loses, Draft::Ask(_)) => Some(GONE.to_owned()),
-            (Note::Says(note), _) => Some(visible(&note).into_owned()),
+            (UndoNote::Nothing, _) | (UndoNote::Loses, Draft::Allow(_) | Draft::Silent) => None,
+            (UndoNote::Loses, Draft::Deny(_)) => Some(COPIED.to_owned()),
+            (UndoNote::Loses, Draft::Ask(_)) => Some(GONE.to_owned()),
+            (UndoNote::Says(note), _) => Some(visible(&note).into_owned()),
         }
     }
 }
 
-/// What lets a blocked call run; `doorward approve` itself says what it takes.
+/// How to override a block; `doorward approve` itself says what that takes.
 pub(crate) fn way_around(id: &str) -> String {
     format!("`doorward approve {id}` overrides it")
 }
 
-/// What a person types to let a refused call run.
+/// How to approve a refused call.
 pub(crate) fn way_to_yes(id: &str) -> String {
     format!("Run `doorward approve {id}` in a terminal, then retry")
 }
 
-/// A question that a reviewer or a rule may answer in the person's place.
+/// A question that a reviewer or a rule may answer for the user.
 pub(crate) fn is_soft(judgement: &Judgement) -> bool {
     judgement.verdict == Verdict::Confirm && needed(judgement) == Clearance::Soft
 }
 
-/// A question that one key or a native yes may answer; anything harder wants the explicit command.
+/// A question that one key or the agent's own prompt may answer; anything harder needs the explicit command.
 pub(crate) fn is_for_one_key(judgement: &Judgement) -> bool {
     needed(judgement) <= Clearance::Firm
 }
 
-/// Why a grant does not fit the call, if it does not.
-fn fits(desk: &Desk, grant: &Grant, considered: &Evaluation, bound: &Bound) -> Result<(), String> {
+/// Fails with the reason if a grant does not fit the call.
+fn fits(store: &GrantStore, grant: &Grant, evaluation: &Evaluation, bound: &Binding) -> Result<(), String> {
     if let Some(difference) = grant.bound.difference(bound) {
         return Err(difference);
     }
-    if needed(&considered.judgement) > grant.clears {
-        return Err("the call is riskier by now than what was approved".to_owned());
+    if needed(&evaluation.judgement) > grant.clears {
+        return Err("the call is riskier now than when it was approved".to_owned());
     }
-    let trail = desk.trail(&grant.grant).map_err(|error| format!("the record cannot be asked: {error:#}"))?;
+    // A grant that only exists as a file was not made by `doorward approve`.
+    let trail = store.trail(&grant.grant).map_err(|error| format!("the record can't be read: {error:#}"))?;
     match (trail.stored, trail.used, trail.ended) {
-        (false, _, _) => Err("the record does not know it".to_owned()),
+        (false, _, _) => Err("it is not on record".to_owned()),
         (true, 0, false) => Ok(()),
         (true, _, _) => Err("it was used before".to_owned()),
     }

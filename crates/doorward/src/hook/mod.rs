@@ -1,8 +1,8 @@
-//! `doorward hook AGENT`: one event in, one answer out. Whatever goes wrong, the call does not run.
+//! `doorward hook AGENT`: one event in, one answer out. On any failure the call is blocked.
 
 pub(crate) mod agents;
 mod attended;
-pub(crate) mod beside;
+pub(crate) mod concurrent;
 mod deadline;
 mod delivery;
 pub(crate) mod entry;
@@ -27,12 +27,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::Mode;
 
-use crate::hook::agents::{Asked, Ended, Event, GUIDANCE, Outcome, Reply, Said, SessionEvent, Step, Switched};
+use crate::hook::agents::{
+    AgentQuestion, CallReport, CallResult, Event, GUIDANCE, Lifecycle, Reply, SessionEvent, SessionSwitch, UserMessage,
+};
 use crate::hook::pipeline::Request;
 use crate::machine::agent::Agent;
-use crate::machine::file_digests::Seen;
+use crate::machine::file_digests::FileDigests;
 use crate::machine::key;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Ledger, Recorder};
 use crate::machine::world::project_root;
 use crate::memory::alerts;
@@ -40,52 +42,55 @@ use crate::memory::digest;
 use crate::memory::evaluation;
 use crate::memory::grants;
 use crate::memory::grants::drift::changed_since;
-use crate::memory::grants::store::Desk;
-use crate::memory::ledger_view::Room;
+use crate::memory::grants::store::GrantStore;
+use crate::memory::ledger_view::LedgerView;
 use crate::memory::session::Session;
 use crate::memory::snapshots;
 use crate::policy::from_history;
 use crate::policy::load;
 
 /// The longest payload that is read.
+// A write of a large file arrives whole in the payload; one beyond this is refused rather than read in part.
 pub(crate) const LIMIT: u64 = 64 << 20;
 
 /// Where a payload comes from.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
     pub agent: Agent,
-    pub places: Places,
-    /// Somebody can answer a question.
+    pub dirs: Dirs,
+    /// A person can answer a question.
     pub attended: bool,
 }
 
 impl Surroundings {
-    /// An agent that somebody attends.
-    pub(crate) fn new(agent: Agent, places: Places) -> Surroundings {
-        Surroundings { agent, places, attended: true }
+    /// An attended agent.
+    pub(crate) fn new(agent: Agent, dirs: Dirs) -> Surroundings {
+        Surroundings { agent, dirs, attended: true }
     }
 }
 
 /// Answers the event on standard input.
 pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let agent = arguments.next();
-    let known = agent.as_ref().and_then(|name| name.to_str()).and_then(Agent::named);
+    let known = agent.as_ref().and_then(|name| name.to_str()).and_then(Agent::parse);
+    // First of all: reading standard input can already block.
     deadline::start(known.is_some_and(Agent::wants_words));
     evaluation::silence_panics();
     let patience = patience(arguments);
+    // A panic would exit with 101, which clients take for "no opinion" and run the call.
     let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent, known, patience)));
     let reply = match outcome {
         Ok(Ok(reply)) => reply,
         Ok(Err(error)) => refusal(&format!("{error:#}")),
-        Err(_) => refusal("it met a fault of its own"),
+        Err(_) => refusal("internal error"),
     };
     let code = delivery::send(&reply, known);
-    // The answer is out. Whatever becomes of this, it must not change the exit code, which is part of the answer.
-    let _ = catch_unwind(AssertUnwindSafe(|| Places::find().map(|places| notifier::look(&places))));
+    // The answer is out. Nothing from here on may change the exit code, which is part of the answer.
+    let _ = catch_unwind(AssertUnwindSafe(|| Dirs::find().map(|dirs| notifier::start_if_due(&dirs))));
     code
 }
 
-/// How long the agent waits for an answer, if whoever installed the hook says so.
+/// How long the agent waits for an answer, if the installed command line says so.
 fn patience(mut arguments: impl Iterator<Item = OsString>) -> Option<Duration> {
     let seconds = arguments.find(|word| word == "--timeout").and_then(|_| arguments.next())?;
     seconds.to_str()?.parse().ok().map(Duration::from_secs)
@@ -93,17 +98,17 @@ fn patience(mut arguments: impl Iterator<Item = OsString>) -> Option<Duration> {
 
 fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<Duration>) -> Result<Reply> {
     let all = || Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
-    let Some(name) = name else { bail!("`doorward hook` wants the name of an agent: {}", all()) };
-    let Some(agent) = known else { bail!("the agent `{}` is not known; known are {}", name.display(), all()) };
-    evaluation::fault("answering");
+    let Some(name) = name else { bail!("`doorward hook` needs the name of an agent: {}", all()) };
+    let Some(agent) = known else { bail!("unknown agent `{}`; use one of {}", name.display(), all()) };
+    evaluation::panic_on_demand("answering");
     let mut payload = Vec::new();
-    std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut payload).context("standard input cannot be read")?;
+    std::io::stdin().lock().take(LIMIT + 1).read_to_end(&mut payload).context("can't read standard input")?;
     if payload.len() as u64 > LIMIT {
         bail!("the payload is longer than {LIMIT} bytes");
     }
-    let attended = attended::somebody(agent);
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    answer_within(&payload, &Surroundings { agent, places, attended }, patience)
+    let attended = attended::is_attended(agent);
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    answer_within(&payload, &Surroundings { agent, dirs, attended }, patience)
 }
 
 /// Answers one event at once.
@@ -111,43 +116,45 @@ pub(crate) fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Repl
     answer_within(payload, surroundings, None)
 }
 
-/// Answers one event; where a person has to answer first, within the time that the agent waits.
+/// Answers one event, within the time the agent waits if a person has to answer first.
 fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<Duration>) -> Result<Reply> {
     let payload =
-        crate::machine::json::parse(payload).map_err(|problem| anyhow!("the payload cannot be read: {problem}"))?;
+        crate::machine::json::parse(payload).map_err(|problem| anyhow!("can't read the payload: {problem}"))?;
     let event = surroundings.agent.translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
+    // A large write would otherwise be in memory twice while it is judged.
     drop(payload);
-    let mut ledger = Ledger::of(&surroundings.places);
+    let mut ledger = Ledger::open(&surroundings.dirs);
     let told = match event {
         Event::Proposed(mut proposed) => {
-            if let (false, Some(likeness)) = (surroundings.agent.names_calls(), &proposed.id) {
-                let session = Session::of(&surroundings.places, &proposed.call.session);
-                proposed.id = Some(session.name(likeness));
+            if let (false, Some(fingerprint)) = (surroundings.agent.names_calls(), &proposed.id) {
+                let session = Session::open(&surroundings.dirs, &proposed.call.session);
+                proposed.id = Some(session.give_name(fingerprint));
             }
             return pipeline::run(Request::new(*proposed, surroundings, patience), &mut ledger);
         }
-        Event::Outcome(outcome) => match named(outcome, surroundings) {
-            Some(outcome) => became(outcome, surroundings, &mut ledger),
+        Event::Outcome(outcome) => match with_id(outcome, surroundings) {
+            Some(outcome) => note_outcome(outcome, surroundings, &mut ledger),
             None => Ok(Reply::default()),
         },
-        Event::Said(said) => heard(&said, surroundings, &mut ledger),
-        Event::Session(event) => went_on(event, surroundings, &mut ledger),
-        // Whoever switched it waits for the record; a failure must not look like success.
-        Event::Switched(event) => return switched(event, &mut ledger),
+        Event::Said(said) => note_message(&said, surroundings, &mut ledger),
+        Event::Session(event) => note_session(event, surroundings, &mut ledger),
+        // The user waits for this; a failure must not look like success.
+        Event::Switched(event) => return note_switch(event, &mut ledger),
         Event::Nothing => Ok(Reply::default()),
     };
-    // Refusing here would throw away the user's words or keep a session from ending; there is no call to block.
+    // There is no call to block. An exit code of 2 would discard the user's prompt, or keep the session from ending.
     told.or_else(|error| Ok(Reply { stderr: format!("doorward: {error:#}\n"), code: 1, ..Reply::default() }))
 }
 
-/// Keeps a person's words for the calls that follow, and the limits they state for the whole session.
-fn heard(said: &Said, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
-    let Surroundings { agent, places, .. } = surroundings;
-    let key = key::redaction(&places.state());
-    let session = Session::of(places, &said.session);
-    session.withdraw(None);
+/// Stores the user's message for the calls that follow, and any limits in it for the whole session.
+fn note_message(said: &UserMessage, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let Surroundings { agent, dirs, .. } = surroundings;
+    let key = key::redaction(&dirs.state());
+    let session = Session::open(dirs, &said.session);
+    // Whoever types a new prompt has answered or dismissed every open one.
+    session.withdraw_call(None);
     let limits = user_message::limits(said, &key);
-    let bound = if limits.is_empty() { Ok(()) } else { session.bind(&limits) };
+    let bound = if limits.is_empty() { Ok(()) } else { session.keep_boundaries(&limits) };
     user_message::keep(&session, said, &key)?;
     for limit in limits {
         let _receipt = ledger.append(entry::boundary(agent.name(), &said.session, limit)?)?;
@@ -155,114 +162,116 @@ fn heard(said: &Said, surroundings: &Surroundings, ledger: &mut dyn Recorder) ->
     bound.map(|()| Reply::default())
 }
 
-/// The outcome with the name that the call has on record; `None` if no call like it was judged.
-fn named(outcome: Outcome, surroundings: &Surroundings) -> Option<Outcome> {
+/// The outcome with the call's id on record; `None` if no such call was judged.
+fn with_id(outcome: CallReport, surroundings: &Surroundings) -> Option<CallReport> {
     if surroundings.agent.names_calls() {
         return Some(outcome);
     }
-    let id = Session::of(&surroundings.places, &outcome.session).named(&outcome.id)?;
-    Some(Outcome { id, ..outcome })
+    let id = Session::open(&surroundings.dirs, &outcome.session).take_name(&outcome.id)?;
+    Some(CallReport { id, ..outcome })
 }
 
-/// Records what became of a call. Where the agent asked a person and the call ran, the answer was yes.
-fn became(outcome: Outcome, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
-    let session = Session::of(&surroundings.places, &outcome.session);
+/// Records the outcome of a call. If the agent asked the user and the call ran, the answer was yes.
+fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut dyn Recorder) -> Result<Reply> {
+    let session = Session::open(&surroundings.dirs, &outcome.session);
     let has_run = match outcome.result {
-        Ended::Ran | Ended::Failed => true,
-        Ended::Declined | Ended::Refused => false,
+        CallResult::Ran | CallResult::Failed => true,
+        CallResult::Declined | CallResult::Refused => false,
     };
     if !has_run {
-        // What never started does not go on in the background either.
-        session.withdraw(Some(&outcome.id));
+        // A call that never started leaves nothing running in the background.
+        session.withdraw_call(Some(&outcome.id));
     }
-    let changed = session.ended(&outcome.id);
+    let changed = session.end_call(&outcome.id);
     if has_run {
-        snapshots::ran(&surroundings.places, &outcome.id);
-        // Without the note the file counts as somebody else's once git has brought it back.
-        let _ = session.keep_edits(&surroundings.places, &changed);
+        snapshots::ran(&surroundings.dirs, &outcome.id);
+        // If this fails, the file counts as brought from elsewhere after git restores it, which only asks.
+        let _ = session.keep_edits(&surroundings.dirs, &changed);
     }
-    if outcome.result == Ended::Refused {
-        session.answered(&outcome.id);
-        if let Ok(desk) = Desk::of(&surroundings.places) {
-            desk.answered(&outcome.id);
+    if outcome.result == CallResult::Refused {
+        session.close_question(&outcome.id);
+        if let Ok(store) = GrantStore::open_at(&surroundings.dirs) {
+            store.mark_answered(&outcome.id);
         }
     }
-    if has_run && session.ran(&outcome.id) {
+    if has_run && session.note_ran(&outcome.id) {
         let _receipt = ledger.append(entry::yes(&outcome.id)?)?;
         alerts::raise(session.take_alerts(), ledger);
-        if let Ok(desk) = Desk::of(&surroundings.places) {
-            // The agent asked natively, so nothing could hold the yes to what was shown; what was exchanged is flagged.
-            if let Some(path) = changed_since(&desk, &outcome.id).first() {
+        if let Ok(store) = GrantStore::open_at(&surroundings.dirs) {
+            // The agent asked in its own prompt, so the yes was not bound to the files. A change since then is flagged.
+            if let Some(path) = changed_since(&store, &outcome.id).first() {
                 let _receipt = ledger.append(entry::exchanged(&outcome, path)?)?;
             }
-            desk.answered(&outcome.id);
+            store.mark_answered(&outcome.id);
         }
-        // Only a person's yes can be one too many; what fails here is found again by the next one.
-        let _ = rollback::watch(&surroundings.places);
+        // Only overrides can trigger a rollback here. If this fails, the next one triggers it.
+        let _ = rollback::watch(&surroundings.dirs);
     }
-    let after = if has_run { session.seen(&changed) } else { Seen::new() };
+    let after = if has_run { session.digests(&changed) } else { FileDigests::new() };
     ledger.append(entry::outcome(outcome, after)?).map(|_receipt| Reply::default())
 }
 
-/// Records how a session went on. At its beginning the agent's model is told what to expect; at its end the record is
-/// signed as it stands.
-fn went_on(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger) -> Result<Reply> {
-    let Surroundings { agent, places, .. } = surroundings;
+/// Records a change of a session. When it begins, the model is told what to expect; when it ends, the log is signed.
+fn note_session(event: SessionEvent, surroundings: &Surroundings, ledger: &mut Ledger) -> Result<Reply> {
+    let Surroundings { agent, dirs, .. } = surroundings;
     let (step, cwd) = (event.step.clone(), event.cwd.clone().unwrap_or_default());
     let session = event.session.clone();
-    if step == Step::Ended {
-        notifier::ended();
+    if step == Lifecycle::Ended {
+        notifier::note_session_end();
     }
-    if step == Step::Began {
-        Session::of(places, &event.session).begin()?;
+    if step == Lifecycle::Began {
+        // Before the entry: a session on record whose state is missing would count as tampered with.
+        Session::open(dirs, &event.session).begin()?;
     }
     let _receipt = ledger.append(entry::session(agent.name(), event)?)?;
-    if matches!(step, Step::Began | Step::Ended) {
-        grants::sweep(places);
-        // What has lapsed counts no longer in any case; the record says so with the next session at the latest.
-        let _ = from_history::sweep(places, ledger);
+    if matches!(step, Lifecycle::Began | Lifecycle::Ended) {
+        grants::sweep(dirs);
+        // Expired offers no longer apply either way; if this fails, the next session records that they expired.
+        let _ = from_history::sweep(dirs, ledger);
     }
     match step {
-        Step::Began => {
-            let mut loaded = load::load(places, project_root(&cwd).as_deref(), agent.name());
-            let session = Session::of(places, &session);
+        Lifecycle::Began => {
+            let mut loaded = load::load(dirs, project_root(&cwd).as_deref(), agent.name());
+            let session = Session::open(dirs, &session);
             loaded.assign(agent.name(), (session.id(), session.began_ms()));
             Ok(match loaded.mode(agent.name()) {
                 Mode::Auto | Mode::ConfirmAll => agent.context(GUIDANCE),
                 Mode::Shadow | Mode::Off => Reply::default(),
             })
         }
-        Step::Ended => {
-            // Where the agent asks by itself, a call that never ran was refused by whoever it asked, or by itself.
-            let asked = agent.can_ask(Asked::Call).then(|| Session::of(places, &session).unanswered());
+        Lifecycle::Ended => {
+            // If the agent asks in its own prompt, a call that never ran was refused there.
+            let asked = agent.can_ask(AgentQuestion::Call).then(|| Session::open(dirs, &session).close_questions());
             for id in asked.into_iter().flatten() {
                 let _receipt = ledger.append(entry::never_ran(id)?)?;
             }
-            if let Ok(desk) = Desk::of(places) {
-                desk.left(&session);
+            if let Ok(store) = GrantStore::open_at(dirs) {
+                store.close_session(&session);
             }
-            snapshots::ended(places, || load::load(places, None, agent.name()).config.snapshots.limits());
-            ledger.sign(places)?;
-            // What fails here is found again with the next session, or by whoever asks.
-            let _ = rollback::watch(places);
+            // At the end of a session no call waits for the disk.
+            snapshots::prune_after_call(dirs, || load::load(dirs, None, agent.name()).config.snapshots.limits());
+            // A checkpoint per session bounds how much could be cut off the log unnoticed.
+            ledger.sign(dirs)?;
+            // If this fails, the next session or `doorward rollout status` finds the same.
+            let _ = rollback::watch(dirs);
             Ok(farewell(surroundings, &session).unwrap_or_default())
         }
-        Step::Compacted | Step::SubagentBegan(_) | Step::SubagentEnded(_) => Ok(Reply::default()),
+        Lifecycle::Compacted | Lifecycle::SubagentBegan(_) | Lifecycle::SubagentEnded(_) => Ok(Reply::default()),
     }
 }
 
-/// What the session did, for the person; nothing depends on it.
+/// A summary of the session for the user; nothing depends on it.
 fn farewell(surroundings: &Surroundings, session: &str) -> Option<Reply> {
-    let room = Room::open(surroundings.places.clone()).ok()?;
-    let digest = digest::of(&room, &room.index().ok()?, session).ok()?;
+    let view = LedgerView::open(surroundings.dirs.clone()).ok()?;
+    let digest = digest::of(&view, &view.index().ok()?, session).ok()?;
     (digest.calls > 0).then(|| surroundings.agent.farewell(&digest.line()))
 }
 
-fn switched(event: Switched, ledger: &mut dyn Recorder) -> Result<Reply> {
+fn note_switch(event: SessionSwitch, ledger: &mut dyn Recorder) -> Result<Reply> {
     ledger.append(entry::switched(event)?).map(|_receipt| Reply::default())
 }
 
-/// The sturdiest refusal there is: exit code 2 and text on standard error.
+/// Exit code 2 with text on standard error: the only refusal that every client understands.
 fn refusal(reason: &str) -> Reply {
     let text = format!("doorward: {}; the call is blocked\n", crate::machine::visible(reason));
     Reply { stdout: String::new(), stderr: text, code: 2 }

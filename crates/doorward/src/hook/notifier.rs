@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::policy::config::Notify;
 use crate::policy::load;
@@ -24,7 +24,7 @@ pub(crate) enum Occasion {
 }
 
 impl Occasion {
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Occasion::Now => "now",
             Occasion::Ended => "ended",
@@ -33,7 +33,7 @@ impl Occasion {
 }
 
 /// Starts the notifier and does not wait for it. If it can't be started, nothing is reported: the call waits anyway.
-pub(crate) fn start(notify: &Notify, id: &str) {
+pub(crate) fn start_for_call(notify: &Notify, id: &str) {
     if !notify.is_wanted() && !has_desktop(notify) {
         return;
     }
@@ -48,20 +48,20 @@ fn spawned(arguments: &[&str]) -> std::io::Result<Child> {
 }
 
 /// Notes that a session has ended.
-pub(crate) fn ended() {
+pub(crate) fn note_session_end() {
     HAS_ENDED.store(true, Ordering::Relaxed);
 }
 
 /// Starts a process that checks for alerts, if due and if notifications are wanted. Runs after the answer is out.
-pub(crate) fn look(places: &Places) -> Option<Child> {
+pub(crate) fn start_if_due(dirs: &Dirs) -> Option<Child> {
     let is_due = record::is_look_due();
     let occasion = if HAS_ENDED.swap(false, Ordering::Relaxed) { Occasion::Ended } else { Occasion::Now };
     if !is_due && occasion == Occasion::Now {
         return None;
     }
-    let notify = load::load(places, None, "").config.notify;
+    let notify = load::load(dirs, None, "").config.notify;
     // Nothing is lost where it cannot be started: the next look finds the same alerts.
-    notify.is_set().then(|| spawned(&["notify", "--look", occasion.word()]).ok()).flatten()
+    notify.is_set().then(|| spawned(&["notify", "--look", occasion.as_str()]).ok()).flatten()
 }
 
 /// There is a desktop, and it is not switched off.

@@ -3,13 +3,14 @@
 use doorward_engine::{Clearance, Judgement, Mode, Source, Verdict, question};
 
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::evaluation::{Decided, Evaluation};
 use crate::memory::session::Session;
 use crate::policy::from_history::id_of;
 use crate::policy::load::Loaded;
 
 /// This many overrides of one pattern in a project …
+// The same numbers as those that open a ticket: an offer and a ticket are about one thing.
 pub(crate) const OVERRIDES: usize = 3;
 
 /// … within this many days lead to an offer.
@@ -18,6 +19,8 @@ pub(crate) const DAYS: u64 = 7;
 /// The questions that an accepted offer may answer. The others are about something that differs each time although the text
 /// is the same (the content of a file that is loaded or run elsewhere, what a manifest now declares), or about a guard being
 /// switched off. New rules are not offered until someone adds them here.
+// A list of what may be offered, not of what may not: a new rule is unsafe to silence until someone has thought about
+// it.
 const OFFERED: &[&str] = &[
     "push",
     "manifest",
@@ -32,7 +35,7 @@ const OFFERED: &[&str] = &[
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// What would stop the question, once the user has approved such calls three times in a week.
-pub(crate) fn hint(places: &Places, loaded: &Loaded, decided: &Decided, project: Option<&str>) -> Option<String> {
+pub(crate) fn hint(dirs: &Dirs, loaded: &Loaded, decided: &Decided, project: Option<&str>) -> Option<String> {
     let Evaluation { facts, judgement, .. } = &decided.evaluation;
     // Don't promise an end to questions no rule may answer; in an untrusted project, trust is what helps.
     let helps = !facts.project_trusted || may_be_offered(judgement);
@@ -46,7 +49,7 @@ pub(crate) fn hint(places: &Places, loaded: &Loaded, decided: &Decided, project:
     // Counts are per day: what came before the user's last answer does not count again.
     let since = history.last_ms(&id).map(|last| (now_ms / DAY_MS).saturating_sub(last / DAY_MS));
     let days = since.unwrap_or(DAYS + 1).checked_sub(1)?.min(DAYS);
-    let session = Session::of(places, "");
+    let session = Session::open(dirs, "");
     if session.overrides(&facts.pattern, days) < OVERRIDES as u64 {
         return None;
     }

@@ -7,35 +7,35 @@ use anyhow::Result;
 use doorward_engine::{Configured, Mode, Policy, ToolCall};
 
 use super::recorded::Recorded;
-use super::waiting::{self, Answer};
-use super::{Surroundings, beside, deadline};
-use crate::hook::agents::shells::Here;
-use crate::hook::agents::{Decision, Proposed, Reply};
-use crate::hook::grant_check::{Found, GrantCheck};
-use crate::hook::reviewer::{self, Scene};
+use super::waiting::{self, WaitResult};
+use super::{Surroundings, concurrent, deadline};
+use crate::hook::agents::shells::ThisMachine;
+use crate::hook::agents::{Decision, ProposedCall, Reply};
+use crate::hook::grant_check::{GrantCheck, GrantResult};
+use crate::hook::reviewer::{self, ReviewContext};
 use crate::hook::user_message;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::private_state;
 use crate::machine::record::Recorder;
 use crate::machine::world::project_root;
 use crate::memory::call_ids;
 use crate::memory::evaluation::{self, Evaluation, RecordedReview};
 use crate::memory::session::Session;
-use crate::memory::snapshots::{Keeper, Kept, Loss, Note};
+use crate::memory::snapshots::{Keeper, KeptCopy, Loss, UndoNote};
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::approved_config;
 use crate::policy::load::{self, Loaded};
 use crate::policy::session_policy;
 
-/// A call that an agent proposes, with the name it has on record and how long its agent waits for the answer.
+/// A call that an agent proposes, with its id on record and how long the agent waits for an answer.
 pub(crate) struct Request<'a> {
-    pub proposed: Proposed,
+    pub proposed: ProposedCall,
     pub id: String,
     pub surroundings: &'a Surroundings,
     pub patience: Option<Duration>,
 }
 
-/// Where the call is judged: everything is read once, and what the mode does is settled here.
+/// Everything the call is judged by, read once. The mode is fixed from here on.
 pub(crate) struct Situation<'r> {
     pub request: &'r Request<'r>,
     pub project: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Situation<'r> {
     pub mode: Mode,
     pub policy: Policy,
     pub world: DiskWorld,
-    /// What went wrong without changing the answer.
+    /// A problem that does not change the answer.
     pub trouble: String,
 }
 
@@ -55,25 +55,25 @@ struct Evaluated<'r> {
     evaluation: Evaluation,
 }
 
-/// Nothing speaks against the call beside others, and what it would lose is copied, if that is what it takes.
+/// The call does not conflict with others of its session, and what it would lose is copied if the approval needs that.
 #[must_use]
 struct Undoable<'r> {
     situation: Situation<'r>,
     evaluation: Evaluation,
-    kept: Kept,
+    kept: KeptCopy,
 }
 
-/// A person's grant or a reviewer has been asked about what stays open.
+/// A grant was used or a reviewer asked, if the call was still open.
 #[must_use]
 pub(crate) struct Cleared<'r> {
     pub situation: Situation<'r>,
     pub evaluation: Evaluation,
-    pub kept: Kept,
-    pub grant: Found,
+    pub kept: KeptCopy,
+    pub grant: GrantResult,
     pub review: Option<RecordedReview>,
 }
 
-/// What comes of a call: the decision, and how long a person elsewhere may still change it.
+/// The decision about a call, and how long someone elsewhere may still change it.
 #[must_use]
 pub(crate) struct Outcome {
     pub decision: Decision,
@@ -81,23 +81,25 @@ pub(crate) struct Outcome {
     pub trouble: String,
 }
 
-/// Answers a call. Where only a person elsewhere can say yes, waits; after a yes everything is judged again as it is then,
-/// and the grant is used like that of a call that comes back.
+/// Answers a call. If only someone elsewhere can approve it, waits. After a yes everything is judged again, because files
+/// may have changed meanwhile, and the grant is used as if the agent had retried.
 pub(super) fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result<Reply> {
     let mut outcome = decide(&mut request, ledger)?;
     if !outcome.wait.is_zero() {
-        let answer = waiting::wait(&request.surroundings.places, &request.id, outcome.wait);
-        let session = Session::of(&request.surroundings.places, &request.proposed.call.session);
+        let answer = waiting::wait(&request.surroundings.dirs, &request.id, outcome.wait);
+        let session = Session::open(&request.surroundings.dirs, &request.proposed.call.session);
         match answer {
-            Answer::Yes => {
-                session.answered(&request.id);
+            WaitResult::Yes => {
+                session.close_question(&request.id);
+                // A second pass, not the first decision again: minutes have passed, and the grant binds to the files as
+                // they are now.
                 outcome = decide(&mut request, ledger)?;
             }
-            Answer::No => {
-                session.withdraw(Some(&request.id));
+            WaitResult::No => {
+                session.withdraw_call(Some(&request.id));
                 outcome.decision = Decision::refused_by_person();
             }
-            Answer::Nothing => session.withdraw(Some(&request.id)),
+            WaitResult::Nothing => session.withdraw_call(Some(&request.id)),
         }
     }
     let mut reply = request.surroundings.agent.reply(&request.proposed, &outcome.decision);
@@ -105,7 +107,7 @@ pub(super) fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result
     Ok(reply)
 }
 
-/// One pass of the call through all stages.
+/// Sends the call through all stages once.
 fn decide(request: &mut Request<'_>, ledger: &mut dyn Recorder) -> Result<Outcome> {
     let Some(situation) = Situation::of(request)? else { return Ok(Outcome::silent()) };
     let evaluated = situation.evaluate();
@@ -118,14 +120,18 @@ fn decide(request: &mut Request<'_>, ledger: &mut dyn Recorder) -> Result<Outcom
 }
 
 impl<'a> Request<'a> {
-    pub(crate) fn new(proposed: Proposed, surroundings: &'a Surroundings, patience: Option<Duration>) -> Request<'a> {
+    pub(crate) fn new(
+        proposed: ProposedCall,
+        surroundings: &'a Surroundings,
+        patience: Option<Duration>,
+    ) -> Request<'a> {
         let id = proposed.id.clone().unwrap_or_else(call_ids::own_name);
         Request { proposed, id, surroundings, patience }
     }
 }
 
 impl Outcome {
-    /// The client's own flow decides.
+    /// doorward says nothing, and the client does what it would do without us.
     pub(crate) fn silent() -> Outcome {
         Outcome { decision: Decision::Silent, wait: Duration::ZERO, trouble: String::new() }
     }
@@ -134,37 +140,41 @@ impl Outcome {
 impl<'r> Situation<'r> {
     /// Reads configuration, session and the user's words; `None` if doorward is off for this agent.
     fn of(request: &'r mut Request<'_>) -> Result<Option<Situation<'r>>> {
-        let Surroundings { agent, places, .. } = request.surroundings;
+        let Surroundings { agent, dirs, .. } = request.surroundings;
         let call = &request.proposed.call;
         let project = project_root(&call.cwd);
-        let mut loaded = load::load(places, project.as_deref(), agent.name());
-        if let Err(problem) = approved_config::keep_tightened(places, &loaded) {
+        let mut loaded = load::load(dirs, project.as_deref(), agent.name());
+        // Before anything else uses it: what a file tightens must survive its removal.
+        if let Err(problem) = approved_config::keep_tightened(dirs, &loaded) {
             loaded.distrust(problem);
         }
-        session_policy::hold(places, &call.session, &mut loaded);
-        let session = Rc::new(Session::of(places, &call.session));
+        // After the acceptance check, so that a session can't freeze something unaccepted.
+        session_policy::hold(dirs, &call.session, &mut loaded);
+        let session = Rc::new(Session::open(dirs, &call.session));
         loaded.assign(agent.name(), (session.id(), session.began_ms()));
         let mode = loaded.mode(agent.name());
         if mode == Mode::Off {
             return Ok(None);
         }
-        let trouble = trouble(places, mode)?;
+        // Only now is the mode known, and only in shadow may the problem be ignored.
+        let trouble = trouble(dirs, mode)?;
         let policy = loaded.policy(mode).map_err(anyhow::Error::msg)?;
-        request.proposed.call.user_message = user_message::words(&session, &request.proposed, &places.state());
-        let world = DiskWorld::new(places, &request.proposed.call.cwd, project.clone(), &loaded)
+        // Not from the payload: anything the agent can write there would be taken for the user's words.
+        request.proposed.call.user_message = user_message::words(&session, &request.proposed, &dirs.state());
+        let world = DiskWorld::new(dirs, &request.proposed.call.cwd, project.clone(), &loaded)
             .with_programs(loaded.own.programs)
-            .with_shell(agent.shell(&Here))
+            .with_shell(agent.shell(&ThisMachine))
             .in_session(Rc::clone(&session));
         Ok(Some(Situation { request, project, loaded, session, mode, policy, world, trouble }))
     }
 
     fn evaluate(self) -> Evaluated<'r> {
-        let evaluation = evaluation::consider(self.call(), &self.world, &self.policy);
+        let evaluation = evaluation::evaluate(self.call(), &self.world, &self.policy);
         Evaluated { situation: self, evaluation }
     }
 
-    pub(crate) fn places(&self) -> &'r Places {
-        &self.request.surroundings.places
+    pub(crate) fn dirs(&self) -> &'r Dirs {
+        &self.request.surroundings.dirs
     }
 
     pub(crate) fn call(&self) -> &'r ToolCall {
@@ -177,7 +187,7 @@ impl<'r> Situation<'r> {
 
     fn keeper(&self) -> Keeper<'_> {
         Keeper {
-            places: self.places(),
+            dirs: self.dirs(),
             world: &self.world,
             call: self.call(),
             project: self.project(),
@@ -188,7 +198,7 @@ impl<'r> Situation<'r> {
 
     pub(crate) fn grants(&self) -> GrantCheck<'_> {
         GrantCheck {
-            places: self.places(),
+            dirs: self.dirs(),
             call: self.call(),
             mode: self.mode,
             loaded: &self.loaded,
@@ -197,45 +207,50 @@ impl<'r> Situation<'r> {
         }
     }
 
-    /// What other calls of the session speak against it. Without a doubt, the call counts as begun.
-    fn doubt(&self, evaluation: &Evaluation) -> Option<beside::Doubt> {
+    /// Why the call conflicts with others of its session. If it does not, it counts as started.
+    fn doubt(&self, evaluation: &Evaluation) -> Option<concurrent::ConcurrencyDoubt> {
         let (call, session) = (self.call(), &self.session);
-        beside::left(evaluation, &self.policy, (call, &self.world), &session.left()).or_else(|| {
-            let is_apart = beside::is_background(call);
-            let crosses = |course: crate::memory::in_flight::Course| session.crosses(course.started_apart(is_apart));
-            beside::others(evaluation, (&self.request.id, self.world.project()), crosses)
-        })
+        concurrent::with_background(evaluation, &self.policy, (call, &self.world), &session.background_runs()).or_else(
+            || {
+                let is_apart = concurrent::is_background(call);
+                let crosses = |footprint: crate::memory::in_flight::Footprint| {
+                    session.start_call(footprint.started_apart(is_apart))
+                };
+                concurrent::with_others(evaluation, (&self.request.id, self.world.project()), crosses)
+            },
+        )
     }
 
-    /// What a reviewer needs to know. Whatever time it may take is allowed for.
-    fn scene(&self) -> Scene<'_> {
+    /// What a reviewer needs to know; extends the deadline by the time it may take.
+    fn review_context(&self) -> ReviewContext<'_> {
         let patience = self.request.patience;
         let room = deadline::room_for_review(patience).min(reviewer::LONGEST_TIME);
         if room > deadline::room_for_review(None) {
             deadline::prolong(room);
         }
-        Scene {
-            places: self.places(),
+        ReviewContext {
+            dirs: self.dirs(),
             reviewer: &self.loaded.config.reviewer,
             proposed: &self.request.proposed,
             project: self.project(),
-            room,
+            time_left: room,
         }
     }
 }
 
 impl<'r> Evaluated<'r> {
-    /// Copies what the call would lose, once nothing else speaks against it: bytes are not copied for a question.
+    /// Copies what the call would lose, but only if it then runs: nothing is copied for a question.
     fn make_undoable(self) -> Undoable<'r> {
         let Evaluated { situation, evaluation } = self;
+        // In the other modes nothing is approved, so there is nothing to make undoable.
         if situation.mode != Mode::Auto {
-            return Undoable { situation, evaluation, kept: Kept::nothing() };
+            return Undoable { situation, evaluation, kept: KeptCopy::nothing() };
         }
         if evaluation.is_approved() {
             return match situation.doubt(&evaluation) {
                 Some(doubt) => {
-                    let evaluation = doubt.about(evaluation, &situation.policy);
-                    Undoable { situation, evaluation, kept: Kept::nothing() }
+                    let evaluation = doubt.apply(evaluation, &situation.policy);
+                    Undoable { situation, evaluation, kept: KeptCopy::nothing() }
                 }
                 None => {
                     let kept = situation.keeper().keep_edits(&evaluation);
@@ -244,36 +259,37 @@ impl<'r> Evaluated<'r> {
             };
         }
         match Loss::of(&evaluation, &situation.policy) {
-            Loss::None => Undoable { situation, evaluation, kept: Kept::nothing() },
-            Loss::AskedAnyway => Undoable { situation, evaluation, kept: Kept::only(Note::Loses) },
+            Loss::None => Undoable { situation, evaluation, kept: KeptCopy::nothing() },
+            Loss::AskedAnyway => Undoable { situation, evaluation, kept: KeptCopy::with_note(UndoNote::Loses) },
             Loss::Coverable(copied) => cover(situation, evaluation, *copied),
         }
     }
 }
 
-/// A call that a copy lets pass: doubted first, then copied, and only then what the copy makes of it.
+/// A call that is approved once its losses are copied. The laxer evaluation counts only after the copy.
 fn cover(situation: Situation<'_>, evaluation: Evaluation, copied: Evaluation) -> Undoable<'_> {
     if let Some(doubt) = situation.doubt(&copied) {
-        let evaluation = doubt.about(evaluation, &situation.policy);
-        return Undoable { situation, evaluation, kept: Kept::only(Note::Loses) };
+        let evaluation = doubt.apply(evaluation, &situation.policy);
+        return Undoable { situation, evaluation, kept: KeptCopy::with_note(UndoNote::Loses) };
     }
     match situation.keeper().keep_lost(&evaluation) {
         Ok(kept) => Undoable { situation, evaluation: copied, kept },
         Err(why) => {
-            // It does not begin after all.
-            situation.session.withdraw(Some(&situation.request.id));
-            let note = Note::Says(format!("it could not be made undoable: {why:#}"));
-            Undoable { situation, evaluation, kept: Kept::only(note) }
+            // `doubt` counted the call as started; it will not run now.
+            situation.session.withdraw_call(Some(&situation.request.id));
+            let note = UndoNote::Says(format!("it could not be made undoable: {why:#}"));
+            Undoable { situation, evaluation, kept: KeptCopy::with_note(note) }
         }
     }
 }
 
 impl<'r> Undoable<'r> {
-    /// Uses a person's grant, or asks the reviewer about what it may answer.
+    /// Uses a grant if there is one, and otherwise asks the reviewer if it may answer.
     fn clear(self) -> Cleared<'r> {
         let Undoable { situation, evaluation, kept } = self;
         let grant = situation.grants().redeem(&evaluation, &situation.request.id);
         if grant.is_cleared() {
+            // The user saw the call, not its losses; copying them costs little and can save the day.
             let kept = situation.keeper().before_grant(&evaluation);
             return Cleared { situation, evaluation, kept, grant, review: None };
         }
@@ -282,21 +298,22 @@ impl<'r> Undoable<'r> {
             return Cleared { situation, evaluation, kept, grant, review: None };
         }
         let (mut evaluation, review) =
-            reviewer::consult(evaluation, &situation.scene(), &situation.policy, &situation.world);
+            reviewer::consult(evaluation, &situation.review_context(), &situation.policy, &situation.world);
+        // The reviewer took seconds, in which another call of the session may have started.
         if evaluation.is_approved()
             && let Some(doubt) = situation.doubt(&evaluation)
         {
-            evaluation = doubt.about(evaluation, &situation.policy);
+            evaluation = doubt.apply(evaluation, &situation.policy);
         }
         Cleared { situation, evaluation, kept, grant, review: Some(review) }
     }
 }
 
-/// What is wrong with the state's own directories; only shadow goes on, and says so.
-fn trouble(places: &Places, mode: Mode) -> Result<String> {
-    match (private_state::check(places), mode) {
+/// The problem with doorward's own directories, if any. Only shadow mode continues, with a message.
+fn trouble(dirs: &Dirs, mode: Mode) -> Result<String> {
+    match (private_state::check(dirs), mode) {
         (Ok(()), _) => Ok(String::new()),
-        // Shadow leaves everything as it was.
+        // Shadow mode must never get in the way of a call.
         (Err(error), Mode::Shadow) => Ok(format!("doorward: {error:#}\n")),
         (Err(error), Mode::Auto | Mode::ConfirmAll | Mode::Off) => Err(error),
     }

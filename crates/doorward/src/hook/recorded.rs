@@ -9,43 +9,43 @@ use doorward_ledger::{AlertKind, Receipt};
 use super::pipeline::{Cleared, Outcome, Situation};
 use super::settle::{self, Settled, Terms};
 use super::waiting::{self, Asking};
-use super::{beside, entry};
-use crate::hook::agents::{Approval, Asked, Decision};
-use crate::hook::grant_check::{Found, is_soft};
+use super::{concurrent, entry};
+use crate::hook::agents::{AgentQuestion, Approval, Decision};
+use crate::hook::grant_check::{GrantResult, is_soft};
 use crate::hook::rollback;
 use crate::machine::file_digests;
 use crate::machine::presence;
 use crate::machine::record::Recorder;
 use crate::memory::alerts;
 use crate::memory::evaluation::{self, Decided, Evaluation};
-use crate::memory::in_flight::Course;
-use crate::memory::snapshots::Note;
+use crate::memory::in_flight::Footprint;
+use crate::memory::snapshots::UndoNote;
 use crate::policy::client_rules;
 use crate::policy::config::Questions;
 
-/// What the agent is to be told, before it is on record.
+/// The answer before its decision is on record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Draft {
     Allow(String),
     Ask(String),
     Deny(String),
-    /// The client's own flow decides.
+    /// The client does what it would do without us.
     Silent,
 }
 
-/// The decision is durable: the only thing that an approving answer can be made of.
+/// The decision is durable. Only from this can an approving answer be made.
 #[must_use]
 pub(crate) struct Recorded<'r> {
     situation: Situation<'r>,
     decided: Decided,
     receipt: Receipt,
     settled: Settled,
-    grant: Found,
-    note: Note,
+    grant: GrantResult,
+    note: UndoNote,
     asking: Asking,
 }
 
-/// The decision could not be made durable.
+/// The decision could not be recorded.
 #[must_use]
 pub(crate) struct Unrecorded {
     mode: Mode,
@@ -53,7 +53,7 @@ pub(crate) struct Unrecorded {
 }
 
 impl<'r> Recorded<'r> {
-    /// Completes the decision and makes it durable, together with what its session and a grant have to remember of it.
+    /// Completes the decision and records it, together with what the session and a used grant must remember.
     pub(crate) fn of(cleared: Cleared<'r>, ledger: &mut dyn Recorder) -> Result<Recorded<'r>, Unrecorded> {
         let Cleared { situation, evaluation, kept, grant, review } = cleared;
         let (mode, granted) = (situation.mode, grant.is_cleared());
@@ -69,7 +69,9 @@ impl<'r> Recorded<'r> {
             review,
             evaluation,
         };
+        // Before recording: if the process dies in between, a call counts as in flight that is not, which only asks.
         note_question(&situation, &decided, &settled.draft, asking);
+        // Alerts are raised even if this fails: they were taken from the session's memory and would be lost.
         let recorded = record(&situation, &decided, &grant, ledger);
         raise_alerts(&situation, ledger);
         match recorded {
@@ -78,19 +80,19 @@ impl<'r> Recorded<'r> {
         }
     }
 
-    /// The answer. What stays open is put down for a person.
+    /// The answer. An open call is added to the queue.
     pub(crate) fn outcome(self) -> Outcome {
         let Recorded { situation, decided, receipt, settled, grant, note, asking } = self;
         let Decided { evaluation, granted, .. } = &decided;
         let may_wait = !granted && settle::may_wait(evaluation, situation.mode, asking);
-        let is_watched = || presence::is_there(situation.places());
+        let is_watched = || presence::is_there(situation.dirs());
         let wait = match may_wait {
             true => waiting::time(situation.loaded.config.wait_seconds, situation.request.patience, is_watched),
             false => Duration::ZERO,
         };
         let draft = situation.grants().answer(settled, &grant, &decided, (&situation.request.id, note));
         let decision = match draft {
-            Draft::Allow(reason) => Decision::Allow(Approval::on(receipt, reason)),
+            Draft::Allow(reason) => Decision::Allow(Approval::recorded(receipt, reason)),
             Draft::Ask(reason) => Decision::Ask(reason),
             Draft::Deny(reason) => Decision::Deny(reason),
             Draft::Silent => Decision::Silent,
@@ -100,40 +102,46 @@ impl<'r> Recorded<'r> {
 }
 
 impl Unrecorded {
-    /// Shadow leaves everything as it was, a full disk included, but says so; otherwise the call does not run.
+    /// In shadow mode even a full disk must not stop a call, so it only reports the error; otherwise the call is blocked.
     pub(crate) fn outcome(self) -> Result<Outcome> {
         match self.mode {
             Mode::Shadow => Ok(Outcome { trouble: format!("doorward: {:#}\n", self.error), ..Outcome::silent() }),
-            Mode::Auto | Mode::ConfirmAll | Mode::Off => Err(self.error.context("the decision cannot be recorded")),
+            Mode::Auto | Mode::ConfirmAll | Mode::Off => Err(self.error.context("the decision can't be recorded")),
         }
     }
 }
 
-/// The session's state comes first: whatever fails then leaves it riskier, not safer.
-fn record(situation: &Situation<'_>, decided: &Decided, grant: &Found, ledger: &mut dyn Recorder) -> Result<Receipt> {
+/// The session's state is written first: if anything fails after that, the session counts as riskier, never as safer.
+fn record(
+    situation: &Situation<'_>,
+    decided: &Decided,
+    grant: &GrantResult,
+    ledger: &mut dyn Recorder,
+) -> Result<Receipt> {
     let (id, session) = (&situation.request.id, &situation.session);
-    let placed = entry::Placed { project: situation.project(), words: &situation.loaded.assigned.words };
+    let placed = entry::DecisionContext { project: situation.project(), words: &situation.loaded.assigned.words };
     let entry = entry::decision(id, &situation.request.proposed, decided, placed)?;
     session.note(id, decided)?;
     if decided.may_run()
         && let Some(of) = situation.world.arrivals_of()
     {
-        session.note_arrivals(of, &decided.evaluation.facts.arrivals, &situation.world.replaced())?;
+        session.note_arrivals(of, &decided.evaluation.facts.arrivals, &situation.world.take_replaced())?;
     }
+    // The grant's use goes on record after the decision it belongs to.
     let receipt = ledger.append(entry)?;
     grant.record(ledger)?;
     Ok(receipt)
 }
 
-/// What the files that a call may change hold now.
-fn before(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> file_digests::Seen {
+/// Digests of the files the call may change, as they are now.
+fn before(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> file_digests::FileDigests {
     match evaluation.may_run(situation.mode, granted) {
-        true => situation.session.seen(&file_digests::changed(&evaluation.facts, situation.project())),
-        false => file_digests::Seen::new(),
+        true => situation.session.digests(&file_digests::changed(&evaluation.facts, situation.project())),
+        false => file_digests::FileDigests::new(),
     }
 }
 
-/// Who answers a question that the agent puts to nobody.
+/// Who answers a question that the agent does not ask the user.
 fn left_to(evaluation: &Evaluation, granted: bool, draft: &Draft, mode: Mode) -> Option<&'static str> {
     let is_question = evaluation.judgement.verdict <= Verdict::Confirm && !granted;
     match (draft, mode) {
@@ -143,18 +151,18 @@ fn left_to(evaluation: &Evaluation, granted: bool, draft: &Draft, mode: Mode) ->
     }
 }
 
-/// Records what the call has set off; a spike of blocks takes a rollout back.
+/// Records the alerts this call triggered; a spike of blocks rolls back.
 fn raise_alerts(situation: &Situation<'_>, ledger: &mut dyn Recorder) {
     let alerts = situation.session.take_alerts();
     let is_spike = alerts.iter().any(|alert| alert.name == AlertKind::Spike.word());
     alerts::raise(alerts, ledger);
     if is_spike {
-        rollback::on_spike(situation.places(), situation.request.surroundings.agent.name(), ledger);
+        rollback::on_spike(situation.dirs(), situation.request.surroundings.agent.name(), ledger);
     }
 }
 
-/// A person may say yes while others are under way: what the call writes, none of them must run as it was before. A call that
-/// is refused at once is over.
+/// Notes an open call as in flight: it may be approved while others run, and they must not execute what it writes. A call
+/// that is refused at once never runs.
 fn note_question(situation: &Situation<'_>, decided: &Decided, draft: &Draft, asking: Asking) {
     let Decided { evaluation, granted, mode, .. } = decided;
     let is_open = *granted
@@ -162,9 +170,9 @@ fn note_question(situation: &Situation<'_>, decided: &Decided, draft: &Draft, as
         || asking == Asking::Classifier
         || settle::may_wait(evaluation, *mode, asking);
     if *mode == Mode::Auto && evaluation.judgement.verdict == Verdict::Confirm && is_open {
-        let course = Course::asked(&situation.request.id, &evaluation.facts, *granted);
-        let is_apart = beside::is_background(situation.call());
-        course.into_iter().for_each(|course| situation.session.may_begin(course.started_apart(is_apart)));
+        let footprint = Footprint::asked(&situation.request.id, &evaluation.facts, *granted);
+        let is_apart = concurrent::is_background(situation.call());
+        footprint.into_iter().for_each(|footprint| situation.session.add_asked(footprint.started_apart(is_apart)));
     }
 }
 
@@ -173,23 +181,20 @@ fn asking(situation: &Situation<'_>, evaluation: &Evaluation, granted: bool) -> 
     let (agent, loaded) = (situation.request.surroundings.agent, &situation.loaded);
     let proposed = &situation.request.proposed;
     let is_chosen = loaded.config.questions(agent.name()) == Some(Questions::Classifier);
+    // Handing a question to the client's classifier loosens, so every condition of decision 0029 must hold.
     let is_left = is_chosen
-        && proposed.asked == Asked::Classified
+        && proposed.asked == AgentQuestion::Classified
         && loaded.problems.is_empty()
         && !granted
         && is_soft(&evaluation.judgement)
-        && !client_rules::project_allows(
-            agent.name(),
-            situation.places().home(),
-            situation.project(),
-            &evaluation.facts,
-        );
+        && !client_rules::project_allows(agent.name(), situation.dirs().home(), situation.project(), &evaluation.facts);
     if is_left {
         return Asking::Classifier;
     }
     match (proposed.call.attended, agent.can_ask(proposed.asked)) {
-        (false, true) if agent.refuses_what_nobody_answers() => Asking::Perhaps,
-        (false, _) => Asking::Nobody,
+        // Asking costs nothing there: without a user the client itself says no.
+        (false, true) if agent.refuses_unanswered() => Asking::Perhaps,
+        (false, _) => Asking::NoOne,
         (true, false) => Asking::Elsewhere,
         (true, true) => Asking::Here,
     }

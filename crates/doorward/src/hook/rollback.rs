@@ -8,41 +8,46 @@ use doorward_ledger::{AlertKind, PolicyBody};
 use doorward_vocabulary::Verdict;
 
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::memory::alerts;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::memory::rollout_evidence;
-use crate::memory::rollout_evidence::Seen;
+use crate::memory::rollout_evidence::JudgedCall;
 use crate::policy::load;
-use crate::policy::rollout::stage::{Stage, Step};
+use crate::policy::rollout::stage::{RolloutStage, StageChange};
 use crate::policy::rollout::state::{Rollout, Subject};
 
 const HOUR_MS: u64 = 60 * 60 * 1000;
 
 /// The time window.
+// A day covers one round of work, and a bad release shows within it.
 pub(crate) const WINDOW_MS: u64 = 24 * HOUR_MS;
 
 /// This many regretted approvals in a window are a spike.
+// A single regret is a mistake anyone makes; taking a rollout back for it would make rollouts useless.
 const REGRETS: usize = 2;
 
 /// Below this share of approvals they are not, unless they were flagged: people also undo edits that were fine.
 const REGRET_RATE: f64 = 0.01;
 
 /// This many overrides …
+// Fewer than ten and the share below moves by whole percents with each answer.
 const OVERRIDES: usize = 10;
 
 /// … that are more than this share of decisions.
+// About one question in seven answered with yes: the stage asks about ordinary work.
 const OVERRIDE_RATE: f64 = 0.15;
 
 /// This many blocks in one session …
+// The same spike that raises an alert: an attack, or an agent in a loop. Either is a reason to ask about everything.
 const BLOCKS: usize = 5;
 
 /// … within this time.
 const BLOCKS_MS: u64 = 10 * 60 * 1000;
 
 /// The triggers in sentences.
-pub(crate) fn stated() -> Vec<(&'static str, String)> {
+pub(crate) fn sentences() -> Vec<(&'static str, String)> {
     let hours = WINDOW_MS / HOUR_MS;
     vec![
         (
@@ -70,12 +75,12 @@ pub(crate) fn stated() -> Vec<(&'static str, String)> {
 }
 
 /// Why something is rolled back, if it has to be. `is_laxer`: the rollout approves more than before.
-pub(crate) fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: bool) -> Option<String> {
+pub(crate) fn tripped(subject: &Subject, seen: &[JudgedCall], now_ms: u64, is_laxer: bool) -> Option<String> {
     let since = now_ms.saturating_sub(WINDOW_MS);
     let (hours, is_recent) = (WINDOW_MS / HOUR_MS, |at: &u64| *at >= since);
-    let mine: Vec<&Seen> = seen.iter().filter(|seen| seen.is_for(subject)).collect();
+    let mine: Vec<&JudgedCall> = seen.iter().filter(|seen| seen.is_for(subject)).collect();
     let approved = || mine.iter().filter(|seen| seen.verdict == Verdict::AutoApprove);
-    let sorry: Vec<&&Seen> = approved().filter(|seen| seen.regretted_ms.iter().any(is_recent)).collect();
+    let sorry: Vec<&&JudgedCall> = approved().filter(|seen| seen.regretted_ms.iter().any(is_recent)).collect();
     let regrets = sorry.len();
     let approvals = approved().filter(|seen| is_recent(&seen.time_ms)).count();
     let is_spike = sorry.iter().filter(|seen| seen.is_flagged).count() >= REGRETS
@@ -94,7 +99,7 @@ pub(crate) fn tripped(subject: &Subject, seen: &[Seen], now_ms: u64, is_laxer: b
 }
 
 /// The most blocks of one session in a short time.
-fn most_blocks(seen: &[&Seen], since: u64) -> usize {
+fn most_blocks(seen: &[&JudgedCall], since: u64) -> usize {
     let blocks: Vec<(&str, u64)> = seen
         .iter()
         .filter(|seen| seen.verdict == Verdict::Block && seen.time_ms >= since)
@@ -107,27 +112,27 @@ fn most_blocks(seen: &[&Seen], since: u64) -> usize {
 }
 
 /// Checks all rollouts and rolls back what has to be; returns what and why. Cheap if there are none.
-pub(crate) fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
+pub(crate) fn watch(dirs: &Dirs) -> anyhow::Result<Vec<(Subject, String)>> {
     // Untrustworthy state already asks about everything.
-    let Ok(Some(rollout)) = Rollout::load(places) else { return Ok(Vec::new()) };
+    let Ok(Some(rollout)) = Rollout::load(dirs) else { return Ok(Vec::new()) };
     let subjects: Vec<Subject> =
         rollout.subjects().into_iter().filter(|subject| is_watched(&rollout, subject)).collect();
     if subjects.is_empty() {
         return Ok(Vec::new());
     }
-    let (room, now) = (Room::open(places.clone())?, now_ms());
+    let (view, now) = (LedgerView::open(dirs.clone())?, now_ms());
     let began = subjects.iter().filter_map(|subject| rollout.track(subject)).map(|track| track.now().record).min();
     // A regret may be about a call of an earlier day.
-    let recent = rollout_evidence::first_since(&room, now.saturating_sub(7 * WINDOW_MS))?;
-    let policy = load::load(places, None, "").policy(doorward_engine::Mode::Auto).map_err(anyhow::Error::msg)?;
-    let seen = rollout_evidence::read(&room.log, recent.max(began.unwrap_or_default()), &policy)?;
+    let recent = rollout_evidence::first_since(&view, now.saturating_sub(7 * WINDOW_MS))?;
+    let policy = load::load(dirs, None, "").policy(doorward_engine::Mode::Auto).map_err(anyhow::Error::msg)?;
+    let seen = rollout_evidence::read(&view.log, recent.max(began.unwrap_or_default()), &policy)?;
     let mut taken_back = Vec::new();
     for subject in subjects {
         let since = rollout.track(&subject).map(|track| track.now().since_ms).unwrap_or_default();
-        let counting: Vec<Seen> = seen.iter().filter(|seen| seen.time_ms >= since).cloned().collect();
+        let counting: Vec<JudgedCall> = seen.iter().filter(|seen| seen.time_ms >= since).cloned().collect();
         let is_laxer = is_laxer(&rollout, &subject, &policy.thresholds);
         if let Some(why) = tripped(&subject, &counting, now, is_laxer)
-            && take_back(places, &mut Ledger::of(places), &subject, &why)?
+            && take_back(dirs, &mut Ledger::open(dirs), &subject, &why)?
         {
             taken_back.push((subject, why));
         }
@@ -136,19 +141,19 @@ pub(crate) fn watch(places: &Places) -> anyhow::Result<Vec<(Subject, String)>> {
 }
 
 /// The hook saw a session run into block after block: an agent being rolled out falls back.
-pub(crate) fn on_spike(places: &Places, agent: &str, ledger: &mut dyn Recorder) {
+pub(crate) fn on_spike(dirs: &Dirs, agent: &str, ledger: &mut dyn Recorder) {
     let subject = Subject::Agent(agent.to_owned());
-    let Ok(Some(rollout)) = Rollout::load(places) else { return };
+    let Ok(Some(rollout)) = Rollout::load(dirs) else { return };
     if is_watched(&rollout, &subject) {
         let why = format!("{BLOCKS} calls of one session were blocked within {} minutes", BLOCKS_MS / 60_000);
         // If this fails, the next check finds it again.
-        let _ = take_back(places, ledger, &subject, &why);
+        let _ = take_back(dirs, ledger, &subject, &why);
     }
 }
 
 fn is_watched(rollout: &Rollout, subject: &Subject) -> bool {
     let stage = rollout.track(subject).map(|track| track.now().stage).unwrap_or_default();
-    stage >= Stage::Canary && !matches!(subject, Subject::Rule(_))
+    stage >= RolloutStage::Canary && !matches!(subject, Subject::Rule(_))
 }
 
 fn is_laxer(rollout: &Rollout, subject: &Subject, in_force: &Thresholds) -> bool {
@@ -159,27 +164,32 @@ fn is_laxer(rollout: &Rollout, subject: &Subject, in_force: &Thresholds) -> bool
 }
 
 /// Rolls something back, unless another process just did. It is rolled back even if that can't be recorded.
-fn take_back(places: &Places, ledger: &mut dyn Recorder, subject: &Subject, why: &str) -> anyhow::Result<bool> {
+fn take_back(dirs: &Dirs, ledger: &mut dyn Recorder, subject: &Subject, why: &str) -> anyhow::Result<bool> {
     let now = now_ms();
     let stage = |rollout: &mut Rollout| {
-        let track = rollout.track_mut(subject).filter(|track| track.now().stage >= Stage::Canary)?;
+        let track = rollout.track_mut(subject).filter(|track| track.now().stage >= RolloutStage::Canary)?;
         let before = track.now().stage;
-        track.push(Step { stage: Stage::ConfirmAll, since_ms: now, is_rollback: true, ..Step::default() });
+        track.push(StageChange {
+            stage: RolloutStage::ConfirmAll,
+            since_ms: now,
+            is_rollback: true,
+            ..StageChange::default()
+        });
         Some(before)
     };
-    let Some(before) = Rollout::update(places, stage).map_err(anyhow::Error::msg)? else { return Ok(false) };
+    let Some(before) = Rollout::update(dirs, stage).map_err(anyhow::Error::msg)? else { return Ok(false) };
     let body = PolicyBody {
-        what: format!("the rollout of {} was taken back by itself: {why}", subject.shown()),
+        what: format!("the rollout of {} was taken back by itself: {why}", subject.display()),
         before: Some(before.to_string()),
-        after: Some(Stage::ConfirmAll.to_string()),
+        after: Some(RolloutStage::ConfirmAll.to_string()),
         user: None,
         project: None,
     };
-    let text = format!("{}: {why}; back from `{before}` to `{}`", subject.shown(), after(subject));
-    alerts::raise(vec![alerts::raised(AlertKind::Rollback, &subject.shown(), &text)], ledger);
-    let receipt = ledger.append(Entry::new(&body)?)?;
-    let noted = |rollout: &mut Rollout| rollout.track_mut(subject).map(|track| track.recorded(receipt.sequence));
-    Rollout::update(places, noted).map(|_| true).map_err(anyhow::Error::msg)
+    let text = format!("{}: {why}; back from `{before}` to `{}`", subject.display(), after(subject));
+    alerts::raise(vec![alerts::new_alert(AlertKind::Rollback, &subject.display(), &text)], ledger);
+    let receipt = ledger.append(LogEntry::new(&body)?)?;
+    let noted = |rollout: &mut Rollout| rollout.track_mut(subject).map(|track| track.set_record(receipt.sequence));
+    Rollout::update(dirs, noted).map(|_| true).map_err(anyhow::Error::msg)
 }
 
 /// What applies after the rollback, in words.

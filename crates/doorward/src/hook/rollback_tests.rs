@@ -13,25 +13,25 @@ const MINUTE: u64 = 60_000;
 /// A home whose agent `claude` is at a stage since two days ago, and a ledger written behind its back.
 struct Story {
     _home: tempfile::TempDir,
-    places: Places,
+    dirs: Dirs,
     now_ms: u64,
     number: u32,
 }
 
 impl Story {
-    fn at(stage: Stage) -> Story {
+    fn at(stage: RolloutStage) -> Story {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        crate::machine::record::begin(&places).unwrap();
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        crate::machine::record::begin(&dirs).unwrap();
         let now_ms = now_ms();
-        let step = Step { stage, since_ms: now_ms - 2 * WINDOW_MS, ..Step::default() };
+        let step = StageChange { stage, since_ms: now_ms - 2 * WINDOW_MS, ..StageChange::default() };
         let enter = |rollout: &mut Rollout| drop(rollout.agents.insert("claude".into(), Track::starting(step)));
-        Rollout::update(&places, enter).unwrap();
-        Story { _home: home, places, now_ms, number: 0 }
+        Rollout::update(&dirs, enter).unwrap();
+        Story { _home: home, dirs, now_ms, number: 0 }
     }
 
     fn add(&mut self, body: &impl Body, ago_ms: u64) {
-        let mut log = Log::open(&crate::machine::record::directory(&self.places)).unwrap();
+        let mut log = Log::open(&crate::machine::record::directory(&self.dirs)).unwrap();
         let _receipt = log.append(body, self.now_ms - ago_ms).unwrap();
     }
 
@@ -77,32 +77,32 @@ impl Story {
         self.add(&OutcomeBody::new(decision.into(), became, None), ago_ms);
     }
 
-    fn stage(&self) -> Stage {
-        Rollout::load(&self.places).unwrap().unwrap().agents["claude"].now().stage
+    fn stage(&self) -> RolloutStage {
+        Rollout::load(&self.dirs).unwrap().unwrap().agents["claude"].now().stage
     }
 
     /// What the record says about it.
     fn told(&self, kind: Kind) -> Vec<String> {
-        let log = Log::open(&crate::machine::record::directory(&self.places)).unwrap();
-        let (index, _) = Index::rebuild(&self.places.state().join("other.sqlite"), &log).unwrap();
+        let log = Log::open(&crate::machine::record::directory(&self.dirs)).unwrap();
+        let (index, _) = Index::rebuild(&self.dirs.state().join("other.sqlite"), &log).unwrap();
         let rows = index.list(&Filter { kind: Some(kind), ..Filter::default() }).unwrap();
         rows.into_iter().filter_map(|row| row.text).collect()
     }
 }
 
 fn check(what: &str, tell: impl FnOnce(&mut Story), wanted: Option<&str>) {
-    let mut story = Story::at(Stage::Auto);
+    let mut story = Story::at(RolloutStage::Auto);
     story.quiet();
     tell(&mut story);
-    let taken_back = watch(&story.places).unwrap();
+    let taken_back = watch(&story.dirs).unwrap();
     match wanted {
-        None => assert!(taken_back.is_empty() && story.stage() == Stage::Auto, "{what}: {taken_back:?}"),
+        None => assert!(taken_back.is_empty() && story.stage() == RolloutStage::Auto, "{what}: {taken_back:?}"),
         Some(why) => {
             assert!(taken_back.first().is_some_and(|(_, found)| found.contains(why)), "{what}: {taken_back:?}");
-            assert_eq!(story.stage(), Stage::ConfirmAll, "{what}");
+            assert_eq!(story.stage(), RolloutStage::ConfirmAll, "{what}");
             let (policy, alert) = (story.told(Kind::Policy).concat(), story.told(Kind::Alert).concat());
             assert!(policy.contains(why) && alert.contains(why), "{what}: {policy} {alert}");
-            assert!(watch(&story.places).unwrap().is_empty(), "{what}: once is enough");
+            assert!(watch(&story.dirs).unwrap().is_empty(), "{what}: once is enough");
         }
     }
 }
@@ -171,19 +171,22 @@ fn many_blocks_of_one_session_take_the_agent_back_and_spread_ones_do_not() {
 
 #[test]
 fn only_what_is_let_go_is_taken_back() {
-    for (stage, is_taken_back) in
-        [(Stage::ConfirmAll, false), (Stage::Shadow, false), (Stage::Canary, true), (Stage::Auto, true)]
-    {
+    for (stage, is_taken_back) in [
+        (RolloutStage::ConfirmAll, false),
+        (RolloutStage::Shadow, false),
+        (RolloutStage::Canary, true),
+        (RolloutStage::Auto, true),
+    ] {
         let mut story = Story::at(stage);
         burst(&mut story, 3, 60 * MINUTE, true);
-        assert_eq!(!watch(&story.places).unwrap().is_empty(), is_taken_back, "{stage}");
+        assert_eq!(!watch(&story.dirs).unwrap().is_empty(), is_taken_back, "{stage}");
     }
-    let story = Story::at(Stage::Auto);
-    let mut ledger = Ledger::of(&story.places);
-    on_spike(&story.places, "codex", &mut ledger);
-    assert_eq!(story.stage(), Stage::Auto);
-    on_spike(&story.places, "claude", &mut ledger);
-    assert_eq!(story.stage(), Stage::ConfirmAll);
+    let story = Story::at(RolloutStage::Auto);
+    let mut ledger = Ledger::open(&story.dirs);
+    on_spike(&story.dirs, "codex", &mut ledger);
+    assert_eq!(story.stage(), RolloutStage::Auto);
+    on_spike(&story.dirs, "claude", &mut ledger);
+    assert_eq!(story.stage(), RolloutStage::ConfirmAll);
     assert_eq!(story.told(Kind::Alert).len(), 1);
 }
 
@@ -191,11 +194,11 @@ fn only_what_is_let_go_is_taken_back() {
 fn what_cannot_be_recorded_is_taken_back_all_the_same() {
     struct Full;
     impl Recorder for Full {
-        fn append(&mut self, _entry: Entry) -> anyhow::Result<doorward_ledger::Receipt> {
+        fn append(&mut self, _entry: LogEntry) -> anyhow::Result<doorward_ledger::Receipt> {
             anyhow::bail!("no space left")
         }
     }
-    let story = Story::at(Stage::Auto);
-    on_spike(&story.places, "claude", &mut Full);
-    assert_eq!(story.stage(), Stage::ConfirmAll);
+    let story = Story::at(RolloutStage::Auto);
+    on_spike(&story.dirs, "claude", &mut Full);
+    assert_eq!(story.stage(), RolloutStage::ConfirmAll);
 }

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::hook::notifier;
 use crate::hook::{LIMIT, Surroundings, answer};
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::evaluation;
 
 /// Where to listen.
@@ -33,14 +33,16 @@ pub(crate) struct ServeArguments {
 const CLIENTS: usize = 512;
 
 /// The same stack for nested commands as the hook has; only the part in use costs memory.
+// A deeply nested command must be judged the same through the socket as through the hook.
 const STACK: usize = 16 * 1024 * 1024;
 
 /// Pause before accepting again after accepting a client failed.
+// Accepting fails when descriptors run out; without a pause the loop would spin until clients leave.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers clients until it is stopped.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let listener = listen(&arguments.socket)?;
     evaluation::silence_panics();
     writeln!(anstream::stdout(), "listening on `{}`", arguments.socket.display())?;
@@ -57,10 +59,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
             continue;
         }
         let stream = Arc::new(stream);
-        let (client, places) = (Arc::clone(&stream), places.clone());
+        let (client, dirs) = (Arc::clone(&stream), dirs.clone());
         let started = std::thread::Builder::new().stack_size(STACK).spawn(move || {
             let _seat = seat;
-            serve(&client, &places);
+            serve(&client, &dirs);
         });
         if started.is_err() {
             refuse(&stream, "too many clients at once");
@@ -87,6 +89,7 @@ fn listen(path: &Path) -> Result<UnixListener> {
     }
     match path.symlink_metadata() {
         Ok(found) if !found.file_type().is_socket() => bail!("`{}` exists and is not a socket", path.display()),
+        // Removing a live socket would leave its clients with a server that no one can reach.
         Ok(_) if UnixStream::connect(path).is_ok() => {
             bail!("another `doorward serve` is already listening on `{}`", path.display())
         }
@@ -94,30 +97,33 @@ fn listen(path: &Path) -> Result<UnixListener> {
         Err(_) => {}
     }
     let listener = UnixListener::bind(path).with_context(|| format!("can't open `{}`", path.display()))?;
+    // The directory is private, so there is no moment in which others could connect.
     std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
     Ok(listener)
 }
 
 /// Answers one client, line by line, until it leaves.
-fn serve(stream: &UnixStream, places: &Places) {
+fn serve(stream: &UnixStream, dirs: &Dirs) {
+    // The permissions of the socket should suffice; the kernel's word on who is connected does.
     let is_own = rustix::net::sockopt::socket_peercred(stream)
         .is_ok_and(|peer| peer.uid.as_raw() == rustix::process::geteuid().as_raw());
     if !is_own {
         return refuse(stream, "it answers only the user who started it");
     }
-    let surroundings = Surroundings::new(Agent::Generic, places.clone());
+    let surroundings = Surroundings::new(Agent::Generic, dirs.clone());
     let mut input = BufReader::new(stream);
     loop {
         let mut line = Vec::new();
         match input.by_ref().take(LIMIT + 1).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => return,
+            // The rest of the line is still coming; reading on would take its middle for a call.
             Ok(_) if line.len() as u64 > LIMIT => return refuse(stream, "the line is too long"),
             Ok(_) => {}
         }
-        if send(stream, &answered(&line, &surroundings)).is_err() {
+        if send(stream, &answer_line(&line, &surroundings)).is_err() {
             return;
         }
-        if let Some(mut looking) = notifier::look(places) {
+        if let Some(mut looking) = notifier::start_if_due(dirs) {
             // Wait for the child, or it stays in the process list as a zombie.
             let _ = std::thread::Builder::new().spawn(move || looking.wait());
         }
@@ -125,7 +131,7 @@ fn serve(stream: &UnixStream, places: &Places) {
 }
 
 /// Answers one line with one line. Any failure blocks the call.
-fn answered(line: &[u8], surroundings: &Surroundings) -> String {
+fn answer_line(line: &[u8], surroundings: &Surroundings) -> String {
     match catch_unwind(AssertUnwindSafe(|| answer(line, surroundings))) {
         Ok(Ok(reply)) if !reply.stdout.is_empty() => reply.stdout,
         Ok(Ok(reply)) if reply.code == 0 => format!("{}\n", json!({ "done": true })),

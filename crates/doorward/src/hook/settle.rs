@@ -1,4 +1,4 @@
-//! From a judgement to what the agent is told.
+//! Turns a judgement into the answer for the agent.
 
 use doorward_engine::{Mode, Verdict};
 
@@ -7,15 +7,15 @@ use super::waiting::{self, Asking};
 use crate::hook::grant_check::is_for_one_key;
 use crate::machine::visible;
 use crate::memory::evaluation::Evaluation;
-use crate::memory::wording::{Telling, of_problem, tell};
+use crate::memory::wording::{Explanation, explain, of_problem};
 
-/// How a call is settled besides the judgement.
+/// What the answer depends on besides the judgement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms<'a> {
     pub mode: Mode,
     /// Who can answer a question, and where.
     pub asking: Asking,
-    /// What is wrong with the configuration.
+    /// Problems with the configuration.
     pub problems: &'a [String],
 }
 
@@ -23,55 +23,55 @@ pub(super) struct Terms<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub(crate) struct Settled {
-    /// With the reason alone.
+    /// The answer with nothing but its reason.
     pub draft: Draft,
-    /// One thing to do instead, or to do about it.
-    pub way: Option<String>,
+    /// What to do instead, or about it.
+    pub advice: Option<String>,
 }
 
-/// What the agent is told. Where the agent cannot ask, the answer must come from elsewhere.
+/// The answer. If the agent can't ask, a question becomes a refusal that says where to answer it.
 pub(super) fn settle(evaluation: &Evaluation, terms: Terms<'_>) -> Settled {
-    let told = told(evaluation, terms);
-    let draft = drafted(evaluation, terms, |start| visible(&told.after(start)).into_owned());
-    Settled { draft, way: told.way }
+    let explanation = explain_call(evaluation, terms);
+    let draft = drafted(evaluation, terms, |start| visible(&explanation.after(start)).into_owned());
+    Settled { draft, advice: explanation.way }
 }
 
 fn drafted(evaluation: &Evaluation, terms: Terms<'_>, say: impl Fn(&str) -> String) -> Draft {
     let Some(verdict) = evaluation.counts_as(terms.mode) else { return Draft::Silent };
     match (verdict, terms.asking) {
         (Verdict::AutoApprove, _) => Draft::Allow(say("doorward approves:")),
+        // The client's prompt takes one key. What needs the target typed must not be offered there.
         (Verdict::Confirm, Asking::Here | Asking::Perhaps) if !is_for_one_key(&evaluation.judgement) => {
             Draft::Deny(say("doorward needs more than a key because"))
         }
+        // Silence hands the call to the client, whose classifier decides; any word of ours would decide it.
         (Verdict::Confirm, Asking::Classifier) if terms.mode == Mode::Auto => Draft::Silent,
         (Verdict::Confirm, Asking::Here | Asking::Perhaps) => Draft::Ask(say("doorward asks because")),
-        (Verdict::Confirm, Asking::Classifier | Asking::Elsewhere | Asking::Nobody) => {
-            Draft::Deny(say(waiting::NEEDED))
-        }
+        (Verdict::Confirm, Asking::Classifier | Asking::Elsewhere | Asking::NoOne) => Draft::Deny(say(waiting::NEEDED)),
         (Verdict::Block, _) => {
             Draft::Deny(say("doorward blocks this because").replacen("because this ", "because it ", 1))
         }
     }
 }
 
-/// A person elsewhere may still answer what the agent is about to be told.
+/// Someone elsewhere may still answer the question, so the call can wait.
 pub(super) fn may_wait(evaluation: &Evaluation, mode: Mode, asking: Asking) -> bool {
-    evaluation.counts_as(mode) == Some(Verdict::Confirm) && matches!(asking, Asking::Elsewhere | Asking::Nobody)
+    evaluation.counts_as(mode) == Some(Verdict::Confirm) && matches!(asking, Asking::Elsewhere | Asking::NoOne)
 }
 
-/// What is wrong with the configuration comes first: it is why everything is asked about.
-fn told(evaluation: &Evaluation, terms: Terms<'_>) -> Telling {
+/// A problem with the configuration comes first: it is why everything is asked about.
+fn explain_call(evaluation: &Evaluation, terms: Terms<'_>) -> Explanation {
     let Evaluation { facts, judgement, .. } = evaluation;
     if let Some(problem) = terms.problems.first() {
         return of_problem(problem, facts.home.as_deref());
     }
     if terms.mode == Mode::ConfirmAll && judgement.verdict == Verdict::AutoApprove {
-        return Telling {
+        return Explanation {
             reason: "this agent is in mode `confirm-all`; in `auto` it would just run".to_owned(),
             way: None,
         };
     }
-    tell(judgement, facts)
+    explain(judgement, facts)
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
     use doorward_engine::{Judgement, Policy, Source};
 
     fn judged(verdict: Verdict) -> Judgement {
-        let mut judgement = crate::memory::evaluation::asking("because", &Policy::built_in());
+        let mut judgement = crate::memory::evaluation::ask_because("because", &Policy::built_in());
         judgement.verdict = verdict;
         judgement.settled_by = Source::Rule;
         for opinion in &mut judgement.opinions {
@@ -92,7 +92,7 @@ mod tests {
     fn evaluated(judgement: Judgement) -> Evaluation {
         let world = doorward_engine::DescribedWorld::new(doorward_engine::Description::default(), "/");
         let call = doorward_engine::ToolCall::bash("ls", "/");
-        Evaluation { judgement, ..crate::memory::evaluation::consider(&call, &world, &Policy::built_in()) }
+        Evaluation { judgement, ..crate::memory::evaluation::evaluate(&call, &world, &Policy::built_in()) }
     }
 
     #[test]
@@ -108,11 +108,11 @@ mod tests {
             };
         for (verdict, mode, asking, expected) in [
             (Verdict::AutoApprove, Mode::Auto, Asking::Here, "allow"),
-            (Verdict::AutoApprove, Mode::Auto, Asking::Nobody, "allow"),
+            (Verdict::AutoApprove, Mode::Auto, Asking::NoOne, "allow"),
             (Verdict::AutoApprove, Mode::ConfirmAll, Asking::Here, "ask"),
-            (Verdict::AutoApprove, Mode::ConfirmAll, Asking::Nobody, "deny"),
+            (Verdict::AutoApprove, Mode::ConfirmAll, Asking::NoOne, "deny"),
             (Verdict::Confirm, Mode::Auto, Asking::Here, "ask"),
-            (Verdict::Confirm, Mode::Auto, Asking::Nobody, "deny"),
+            (Verdict::Confirm, Mode::Auto, Asking::NoOne, "deny"),
             (Verdict::Confirm, Mode::Auto, Asking::Elsewhere, "deny"),
             (Verdict::Confirm, Mode::Auto, Asking::Perhaps, "ask"),
             (Verdict::Confirm, Mode::Auto, Asking::Classifier, "silent"),

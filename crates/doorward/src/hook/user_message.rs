@@ -7,7 +7,7 @@ use doorward_engine::{boundaries, redact};
 use doorward_ledger::SpokenState;
 use serde_json::Value;
 
-use crate::hook::agents::{Proof, Proposed, Said};
+use crate::hook::agents::{Proof, ProposedCall, UserMessage};
 use crate::machine::checked_read;
 use crate::machine::key;
 use crate::memory::session::Session;
@@ -16,29 +16,32 @@ use crate::memory::session::Session;
 const LONGEST: usize = 64 << 10;
 
 /// How much of the end of a transcript is searched.
+// The latest message stands near the end, behind at most the tool results of one turn.
 const TAIL: u64 = 512 << 10;
 
 /// Transcripts lag a little; after this many calls no proof will come.
+// Searching costs a read of the transcript's end per call; without a bound every call of an SDK session would pay it.
 const SEARCHES: u32 = 16;
 
 /// Stores the message, without secrets.
-pub(crate) fn keep(session: &Session, said: &Said, key: &[u8; 16]) -> Result<()> {
+pub(crate) fn keep(session: &Session, said: &UserMessage, key: &[u8; 16]) -> Result<()> {
+    // Stored empty rather than not at all, so that an older message does not count in its place.
     let words = if said.words.len() > LONGEST { String::new() } else { redact(&said.words, key).into_owned() };
     let is_unproved = match said.proof {
         Proof::Event => false,
         Proof::Transcript => true,
     };
-    session.keep_spoken(&SpokenState { words, turn: said.turn.clone(), is_unproved, searches: 0 })
+    session.store_message(&SpokenState { words, turn: said.turn.clone(), is_unproved, searches: 0 })
 }
 
 /// The boundaries stated in the message, without secrets. They only tighten, so no proof of origin is needed.
-pub(crate) fn limits(said: &Said, key: &[u8; 16]) -> Vec<String> {
+pub(crate) fn limits(said: &UserMessage, key: &[u8; 16]) -> Vec<String> {
     boundaries(&redact(&said.words, key))
 }
 
 /// The message that counts for a call.
-pub(crate) fn words(session: &Session, proposed: &Proposed, state: &Path) -> Option<String> {
-    let mut spoken = session.spoken().filter(|spoken| !spoken.words.is_empty())?;
+pub(crate) fn words(session: &Session, proposed: &ProposedCall, state: &Path) -> Option<String> {
+    let mut spoken = session.last_message().filter(|spoken| !spoken.words.is_empty())?;
     if !spoken.is_unproved {
         return Some(spoken.words);
     }
@@ -50,17 +53,18 @@ pub(crate) fn words(session: &Session, proposed: &Proposed, state: &Path) -> Opt
     spoken.is_unproved = !tail.lines().any(|line| is_proof(line, &spoken, key));
     spoken.searches += 1;
     // If this can't be stored, the proof is searched for again.
-    let _ = session.keep_spoken(&spoken);
+    let _ = session.store_message(&spoken);
     (!spoken.is_unproved).then_some(spoken.words)
 }
 
 /// The same, read-only: without the agent's transcript no proof is searched for.
 pub(crate) fn proved(session: &Session) -> Option<String> {
-    session.spoken().filter(|spoken| !spoken.is_unproved && !spoken.words.is_empty()).map(|spoken| spoken.words)
+    session.last_message().filter(|spoken| !spoken.is_unproved && !spoken.words.is_empty()).map(|spoken| spoken.words)
 }
 
 /// The transcript line that proves the user typed exactly this in this turn.
 fn is_proof(line: &str, spoken: &SpokenState, key: &[u8; 16]) -> bool {
+    // Parsing half a megabyte of JSON per call would show; most lines are tool results.
     if !line.contains("\"human\"") {
         return false;
     }
@@ -68,7 +72,9 @@ fn is_proof(line: &str, spoken: &SpokenState, key: &[u8; 16]) -> bool {
     let text = |path: &str| entry.pointer(path).and_then(Value::as_str);
     text("/type") == Some("user")
         && text("/origin/kind") == Some("human")
+        // In a sidechain the agent itself writes the prompts.
         && entry.get("isSidechain") != Some(&Value::Bool(true))
+        // An old yes to the same words must not prove today's message.
         && text("/promptId") == spoken.turn.as_deref()
         && spoken.turn.is_some()
         && text("/message/content").is_some_and(|content| redact(content, key) == spoken.words)

@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use super::deadline;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::grants::Status;
-use crate::memory::grants::store::Desk;
+use crate::memory::grants::store::GrantStore;
 use crate::policy::config::WAIT_SECONDS;
 
 /// Polling interval.
+// Short enough that an answer seems immediate, long enough that a minute of waiting costs nothing.
 const LOOK: Duration = Duration::from_millis(150);
 
 /// Who can answer a question, and where.
@@ -24,12 +25,12 @@ pub(super) enum Asking {
     /// The user may be there, but the agent can't ask before a call.
     Elsewhere,
     /// The session is unattended.
-    Nobody,
+    NoOne,
 }
 
 /// The result of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(super) enum WaitResult {
     /// The user approved the call.
     Yes,
     /// The user refused it.
@@ -39,6 +40,7 @@ pub(super) enum Answer {
 }
 
 /// How a refusal starts if it is a question that could not be asked.
+// Clients show the refusal to the model; it must read as an open question, not as a verdict on the command.
 pub(super) const NEEDED: &str = "doorward needs your approval because";
 
 /// How long a call may wait: as configured, and well within the time its agent waits for us. If that time is unknown, waiting
@@ -50,37 +52,38 @@ pub(super) fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: 
         None => 0,
     };
     let wanted = Duration::from_secs(u64::from(wanted));
+    // Unknown patience means zero: a client that gives up first runs the call (decision 0013).
     patience.map_or(Duration::ZERO, |patience| wanted.min(deadline::room_in(patience)))
 }
 
 /// Waits for the user's answer to the pending call of this decision.
-pub(super) fn wait(places: &Places, decision: &str, time: Duration) -> Answer {
-    let Ok(desk) = Desk::of(places) else { return Answer::Nothing };
-    let Some(waits) = desk.open().into_iter().find(|pending| pending.decision == decision) else {
-        return Answer::Nothing;
+pub(super) fn wait(dirs: &Dirs, decision: &str, time: Duration) -> WaitResult {
+    let Ok(store) = GrantStore::open_at(dirs) else { return WaitResult::Nothing };
+    let Some(waits) = store.open_calls().into_iter().find(|pending| pending.decision == decision) else {
+        return WaitResult::Nothing;
     };
     deadline::prolong(time);
     let until_ms = now_ms().saturating_add(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
     // Only for display: how much time is left.
-    let _ = desk.change(&waits.id, |pending| pending.waits_until_ms = Some(until_ms));
+    let _ = store.change(&waits.id, |pending| pending.waits_until_ms = Some(until_ms));
     let end = Instant::now() + time;
     while Instant::now() < end {
-        match desk.pending(&waits.id).ok().flatten().map(|pending| pending.status) {
+        match store.pending(&waits.id).ok().flatten().map(|pending| pending.status) {
             Some(Status::Open) => std::thread::sleep(LOOK),
-            Some(Status::Approved) => return Answer::Yes,
-            Some(Status::Refused) => return Answer::No,
+            Some(Status::Approved) => return WaitResult::Yes,
+            Some(Status::Refused) => return WaitResult::No,
             // An identical call used the approval, or it expired.
-            Some(Status::Used | Status::Answered) | None => return Answer::Nothing,
+            Some(Status::Used | Status::Answered) | None => return WaitResult::Nothing,
         }
     }
-    Answer::Nothing
+    WaitResult::Nothing
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::{Surroundings, answer, answer_within};
     use super::*;
-    use crate::desk::grants::answer::Yes;
+    use crate::desk::grants::answer::ApprovedBy;
     use crate::desk::grants::answer::{approve as say_yes, refuse as say_no};
     use crate::hook::agents::Reply;
     use crate::machine::agent::Agent;
@@ -88,25 +91,25 @@ mod tests {
 
     const MINUTE: Option<Duration> = Some(Duration::from_secs(60));
 
-    struct Room(tempfile::TempDir);
+    struct TestHome(tempfile::TempDir);
 
-    impl Room {
-        fn new(config: &str) -> Room {
-            let room = Room(tempfile::tempdir().unwrap());
+    impl TestHome {
+        fn new(config: &str) -> TestHome {
+            let room = TestHome(tempfile::tempdir().unwrap());
             for name in ["project/.git", "home/.config/doorward"] {
                 std::fs::create_dir_all(room.0.path().join(name)).unwrap();
             }
             std::fs::write(room.0.path().join("home/.config/doorward/config.toml"), config).unwrap();
-            crate::machine::record::begin(&room.places()).unwrap();
+            crate::machine::record::begin(&room.dirs()).unwrap();
             room
         }
 
-        fn places(&self) -> Places {
-            Places::at(self.0.path().join("home").to_str().unwrap())
+        fn dirs(&self) -> Dirs {
+            Dirs::at(self.0.path().join("home").to_str().unwrap())
         }
 
         fn surroundings(&self) -> Surroundings {
-            Surroundings::new(Agent::Codex, self.places())
+            Surroundings::new(Agent::Codex, self.dirs())
         }
 
         fn call(&self, id: &str) -> Vec<u8> {
@@ -118,14 +121,14 @@ mod tests {
         }
 
         /// The hook, while a person looks at what waits.
-        fn meanwhile(&self, person: impl FnOnce(&Desk, &str) + Send) -> Reply {
+        fn meanwhile(&self, person: impl FnOnce(&GrantStore, &str) + Send) -> Reply {
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     for _ in 0..700 {
                         std::thread::sleep(Duration::from_millis(50));
-                        let desk = Desk::of(&self.places()).unwrap();
-                        if let Some(waits) = desk.open().first() {
-                            return person(&desk, &waits.id);
+                        let store = GrantStore::open_at(&self.dirs()).unwrap();
+                        if let Some(waits) = store.open_calls().first() {
+                            return person(&store, &waits.id);
                         }
                     }
                     panic!("nothing waits");
@@ -139,9 +142,9 @@ mod tests {
 
     #[test]
     fn a_yes_lets_the_waiting_call_run_and_no_other() {
-        let room = Room::new(AUTO);
-        let reply = room.meanwhile(|desk, id| {
-            say_yes(desk, &mut Ledger::of(&room.places()), id, Yes::Key, None).unwrap();
+        let room = TestHome::new(AUTO);
+        let reply = room.meanwhile(|store, id| {
+            say_yes(store, &mut Ledger::open(&room.dirs()), id, ApprovedBy::Key, None).unwrap();
         });
         assert_eq!(reply, Reply::default(), "silence lets Codex run the call");
         let again = answer(&room.call("c2"), &room.surroundings()).unwrap();
@@ -150,21 +153,21 @@ mod tests {
 
     #[test]
     fn a_no_ends_the_wait() {
-        let room = Room::new(AUTO);
-        let reply = room.meanwhile(|desk, id| say_no(desk, &mut Ledger::of(&room.places()), id, None).unwrap());
+        let room = TestHome::new(AUTO);
+        let reply = room.meanwhile(|store, id| say_no(store, &mut Ledger::open(&room.dirs()), id, None).unwrap());
         assert!(reply.stdout.contains("a person refused"), "{}", reply.stdout);
     }
 
     #[test]
     fn nobody_answers_and_the_yes_comes_for_the_next_attempt() {
-        let room = Room::new(&AUTO.replace("40", "1"));
+        let room = TestHome::new(&AUTO.replace("40", "1"));
         let began = Instant::now();
         let reply = answer_within(&room.call("c1"), &room.surroundings(), MINUTE).unwrap();
         assert!(began.elapsed() >= Duration::from_secs(1));
-        let desk = Desk::of(&room.places()).unwrap();
-        let id = desk.open()[0].id.clone();
+        let store = GrantStore::open_at(&room.dirs()).unwrap();
+        let id = store.open_calls()[0].id.clone();
         assert!(reply.stdout.contains(&format!("doorward approve {id}")), "{}", reply.stdout);
-        say_yes(&desk, &mut Ledger::of(&room.places()), &id, Yes::Key, None).unwrap();
+        say_yes(&store, &mut Ledger::open(&room.dirs()), &id, ApprovedBy::Key, None).unwrap();
         assert_eq!(answer(&room.call("c2"), &room.surroundings()).unwrap(), Reply::default());
     }
 

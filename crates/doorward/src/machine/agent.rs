@@ -32,7 +32,7 @@ impl Agent {
         Agent::Generic,
     ];
 
-    pub(crate) fn named(name: &str) -> Option<Agent> {
+    pub(crate) fn parse(name: &str) -> Option<Agent> {
         Agent::ALL.into_iter().find(|agent| agent.name() == name)
     }
 

@@ -24,13 +24,17 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory).with_context(failed)?;
     let mode = target.metadata().map_or(0o600, |found| found.permissions().mode() & 0o777);
     let name = target.file_name().unwrap_or_default().to_string_lossy();
+    // In the same directory, because a rename is atomic only within one file system.
     let temporary = directory.join(format!(".{name}.{}", std::process::id()));
+    // Private from the first byte on: setting permissions afterwards would leave a moment in which others can read
+    // it.
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary).with_context(failed)?;
     let written = file
         .set_permissions(PermissionsExt::from_mode(mode))
         .and_then(|()| file.write_all(text.as_bytes()))
         .and_then(|()| file.sync_all())
         .and_then(|()| std::fs::rename(&temporary, &target))
+        // The new name is durable only once the directory is.
         .and_then(|()| File::open(directory)?.sync_all());
     if written.is_err() {
         let _ = std::fs::remove_file(&temporary);

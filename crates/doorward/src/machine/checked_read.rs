@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 /// More than any configuration needs.
+// A huge file in a trusted place would otherwise cost every call its time and memory.
 const LIMIT: u64 = 1 << 20;
 
 /// The text of a file that only the user controls; `None` if there is no such file.
@@ -17,6 +18,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
         Err(error) => return Err(format!("`{shown}` can't be inspected: {error}")),
     };
     check(&before, "file").map_err(|problem| format!("`{shown}` {problem}"))?;
+    // Whoever can write to the directory can replace the file, so its permissions count as much as the file's.
     if let Some(directory) = path.parent() {
         let metadata = std::fs::metadata(directory)
             .map_err(|error| format!("`{}` can't be inspected: {error}", directory.display()))?;
@@ -24,6 +26,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
     }
     let mut file = open(path).map_err(|error| format!("`{shown}` can't be opened: {error}"))?;
     let opened = file.metadata().map_err(|error| format!("`{shown}` can't be inspected: {error}"))?;
+    // The check was made on a name. Between it and the open, someone could have put another file there.
     if (opened.dev(), opened.ino()) != (before.dev(), before.ino()) {
         return Err(format!("`{shown}` was replaced while being opened"));
     }
@@ -40,6 +43,8 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
 
 /// Opens for reading without ever blocking on a pipe or following a link.
 pub(crate) fn open(path: &Path) -> std::io::Result<File> {
+    // A pipe without a writer would block the open, and with it the answer, until the client gives up and runs the
+    // call.
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
     std::fs::OpenOptions::new().read(true).custom_flags(flags.bits() as i32).open(path)
 }
@@ -76,6 +81,7 @@ pub(crate) fn end_of(path: &str, limit: u64) -> Option<String> {
     file.seek(SeekFrom::Start(from)).ok()?;
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes).ok()?;
+    // The cut may split a character; that line is dropped below.
     let text = String::from_utf8_lossy(&bytes).into_owned();
     if from == 0 { Some(text) } else { text.split_once('\n').map(|(_, lines)| lines.to_owned()) }
 }
@@ -96,6 +102,7 @@ fn check(metadata: &Metadata, kind: &str) -> Result<(), String> {
 
 fn check_owner(metadata: &Metadata) -> Result<(), String> {
     let me = rustix::process::geteuid().as_raw();
+    // Root's files are fine: root can change the user's files anyway.
     if metadata.uid() != me && metadata.uid() != 0 {
         return Err("belongs to another user: take ownership with `chown`, or remove it".into());
     }

@@ -6,13 +6,15 @@ use std::path::Path;
 use doorward_engine::{Facts, Operation, Target};
 use doorward_ledger::StateKey;
 
-/// Paths, with a digest of each one's content.
-pub(crate) type Seen = BTreeMap<String, String>;
+/// Paths, each with a digest of its content.
+pub(crate) type FileDigests = BTreeMap<String, String>;
 
 /// A call that changes more files than this is not watched.
+// Decision 0022: every watched file is read before and after the call. More than this is a formatter, not an edit.
 const FILES: usize = 8;
 
 /// Neither is a longer file.
+// Hashing has to vanish in the noise of an answer.
 const BYTES: u64 = 256 << 10;
 
 /// Stands for a missing file.
@@ -35,12 +37,12 @@ pub(crate) fn changed(facts: &Facts, project: Option<&str>) -> Vec<String> {
 }
 
 /// The current content of the paths; long files and anything that is not a file are left out.
-pub(crate) fn of(paths: &[String], key: &StateKey) -> Seen {
-    paths.iter().filter_map(|path| Some((path.clone(), one(path, key)?))).collect()
+pub(crate) fn digests(paths: &[String], key: &StateKey) -> FileDigests {
+    paths.iter().filter_map(|path| Some((path.clone(), digest(path, key)?))).collect()
 }
 
 /// The current content of a path.
-pub(crate) fn one(path: &str, key: &StateKey) -> Option<String> {
+pub(crate) fn digest(path: &str, key: &StateKey) -> Option<String> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(NOTHING.to_owned()),

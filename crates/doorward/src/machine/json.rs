@@ -6,19 +6,20 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Map, Number, Value};
 
 /// More values than any honest tool call has; each costs far more memory than its text.
+// Sixty megabytes of `[[[[` would expand to gigabytes of values before anything is judged.
 const VALUES: usize = 2_000_000;
 
 /// Reads one JSON value that fills all of `bytes`.
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
     let mut left = VALUES;
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = Strict { left: &mut left }.deserialize(&mut deserializer).map_err(|error| said(&error))?;
-    deserializer.end().map_err(|error| said(&error))?;
+    let value = Strict { left: &mut left }.deserialize(&mut deserializer).map_err(|error| describe(&error))?;
+    deserializer.end().map_err(|error| describe(&error))?;
     Ok(value)
 }
 
 /// The error, without a line number if there is only one line.
-fn said(error: &serde_json::Error) -> String {
+fn describe(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }
 
@@ -82,6 +83,8 @@ impl<'de> Visitor<'de> for Strict<'_> {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             let value = entries.next_value_seed(Strict { left: spend(self.left)? })?;
+            // Parsers differ in which of two equal keys they take. The agent could take the other one and run what
+            // was not judged.
             if map.contains_key(&key) {
                 return Err(A::Error::custom(format!("the key `{key}` appears twice in one object")));
             }

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod agent_home;
+pub(crate) mod agent_variables;
 pub(crate) mod atomic_file;
 pub(crate) mod checked_read;
 pub(crate) mod clock;
@@ -13,6 +14,10 @@ pub(crate) mod paths;
 pub(crate) mod presence;
 pub(crate) mod private_state;
 pub(crate) mod record;
+#[cfg(test)]
+pub(crate) mod splitmix;
+#[cfg(test)]
+pub(crate) mod test_home;
 mod user;
 mod visible;
 pub(crate) mod world;

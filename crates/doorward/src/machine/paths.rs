@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set during a demo: the machine's configuration is ignored.
+// A switch in memory and nowhere else: a variable or a file would be a way to leave the real configuration behind.
 static IS_STAGE: AtomicBool = AtomicBool::new(false);
 
 /// From here on this process ignores the machine's configuration. No variable and no file can do this.
@@ -21,27 +22,28 @@ pub(crate) fn is_stage() -> bool {
 
 /// The directories of one user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Places {
+pub(crate) struct Dirs {
     home: String,
     /// The home directory is the one in the password file.
     is_own_home: bool,
 }
 
-impl Places {
+impl Dirs {
     /// The current user's: `HOME`, or what the password file says.
-    pub(crate) fn find() -> Result<Places, String> {
+    pub(crate) fn find() -> Result<Dirs, String> {
         let recorded = recorded_home();
+        // `HOME` comes first because containers and tests set it; `may_loosen` limits what it can do.
         let named = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
         let home = named
             .or_else(|| recorded.clone())
             .ok_or("the home directory is unknown: `HOME` is not an absolute path")?;
         let home = trimmed(&home);
-        Ok(Places { is_own_home: recorded.is_some_and(|recorded| trimmed(&recorded) == home), home })
+        Ok(Dirs { is_own_home: recorded.is_some_and(|recorded| trimmed(&recorded) == home), home })
     }
 
     /// A home made for a demo or a test.
-    pub(crate) fn at(home: &str) -> Places {
-        Places { home: trimmed(home), is_own_home: false }
+    pub(crate) fn at(home: &str) -> Dirs {
+        Dirs { home: trimmed(home), is_own_home: false }
     }
 
     pub(crate) fn home(&self) -> &str {
@@ -114,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_home_that_a_project_brings_along_cannot_loosen() {
-        let foreign = Places::at("/srv/project/home/");
+        let foreign = Dirs::at("/srv/project/home/");
         assert!(!foreign.may_loosen(Some("/srv/project")));
         assert!(foreign.may_loosen(Some("/srv/project2")));
         assert!(foreign.may_loosen(None));

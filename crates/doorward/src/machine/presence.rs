@@ -8,35 +8,36 @@ use std::path::PathBuf;
 
 use rustix::fs::{FlockOperation, flock};
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// Held while `review` is open.
 #[derive(Debug)]
 pub(crate) struct Presence(#[expect(dead_code, reason = "the lock lasts as long as the file is open")] File);
 
-fn path(places: &Places) -> PathBuf {
-    places.state().join("review.lock")
+fn path(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("review.lock")
 }
 
-fn open(places: &Places) -> Option<File> {
+fn open(dirs: &Dirs) -> Option<File> {
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOFOLLOW;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600).custom_flags(flags.bits() as i32);
-    options.open(path(places)).ok()
+    options.open(path(dirs)).ok()
 }
 
 /// Marks `review` as open until the value is dropped. Several may be open at once.
-pub(crate) fn announce(places: &Places) -> Option<Presence> {
-    let file = open(places)?;
+pub(crate) fn announce(dirs: &Dirs) -> Option<Presence> {
+    let file = open(dirs)?;
     flock(&file, FlockOperation::NonBlockingLockShared).ok()?;
     Some(Presence(file))
 }
 
 /// Whether `review` is open right now.
-pub(crate) fn is_there(places: &Places) -> bool {
+pub(crate) fn is_there(dirs: &Dirs) -> bool {
     // Without the file it was never opened.
-    path(places).exists()
-        && open(places).is_some_and(|file| {
+    path(dirs).exists()
+        && open(dirs).is_some_and(|file| {
+            // Trying for the exclusive lock tells that someone holds the shared one. It is released with `file`.
             matches!(flock(&file, FlockOperation::NonBlockingLockExclusive), Err(rustix::io::Errno::WOULDBLOCK))
         })
 }
@@ -48,14 +49,14 @@ mod tests {
     #[test]
     fn somebody_is_there_as_long_as_they_look() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        std::fs::create_dir_all(places.state()).unwrap();
-        assert!(!is_there(&places));
-        let (one, other) = (announce(&places).unwrap(), announce(&places).unwrap());
-        assert!(is_there(&places));
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        std::fs::create_dir_all(dirs.state()).unwrap();
+        assert!(!is_there(&dirs));
+        let (one, other) = (announce(&dirs).unwrap(), announce(&dirs).unwrap());
+        assert!(is_there(&dirs));
         drop(one);
-        assert!(is_there(&places));
+        assert!(is_there(&dirs));
         drop(other);
-        assert!(!is_there(&places));
+        assert!(!is_there(&dirs));
     }
 }

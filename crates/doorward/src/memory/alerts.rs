@@ -4,9 +4,9 @@ use anyhow::Result;
 use doorward_ledger::{Alert, AlertBody, AlertKind, Index};
 
 use crate::machine::clock;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Recorder};
-use crate::memory::ledger_view::{Room, verified};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{LogEntry, Recorder};
+use crate::memory::ledger_view::{LedgerView, verify};
 
 /// Open alerts, as far as the index can tell: everything but a broken record.
 pub(crate) fn standing(index: &Index, now_ms: u64) -> Result<Vec<Alert>> {
@@ -16,26 +16,26 @@ pub(crate) fn standing(index: &Index, now_ms: u64) -> Result<Vec<Alert>> {
 /// Stores the alerts that a call triggered. A failure here changes no verdict: the next evaluation finds them again.
 pub(crate) fn raise(alerts: Vec<AlertBody>, ledger: &mut dyn Recorder) {
     for alert in alerts {
-        let _ = Entry::new(&alert).and_then(|entry| ledger.append(entry));
+        let _ = LogEntry::new(&alert).and_then(|entry| ledger.append(entry));
     }
 }
 
 /// The entry of an alert that just fired.
-pub(crate) fn raised(kind: AlertKind, about: &str, text: &str) -> AlertBody {
+pub(crate) fn new_alert(kind: AlertKind, about: &str, text: &str) -> AlertBody {
     let alert = Alert::new(kind, about, text.to_owned(), 0);
     AlertBody { name: kind.word().to_owned(), text: alert.text, id: Some(alert.id), ..AlertBody::default() }
 }
 
 /// Open alerts, including a broken record.
-pub(crate) fn everything(room: &Room) -> Result<Vec<Alert>> {
-    let mut alerts: Vec<Alert> = broken(&room.places).into_iter().collect();
-    alerts.extend(standing(&room.index()?, clock::now_ms())?);
+pub(crate) fn everything(view: &LedgerView) -> Result<Vec<Alert>> {
+    let mut alerts: Vec<Alert> = broken(&view.dirs).into_iter().collect();
+    alerts.extend(standing(&view.index()?, clock::now_ms())?);
     Ok(alerts)
 }
 
 /// A broken record can't be resolved by hand: it is listed as long as it is broken.
-pub(crate) fn broken(places: &Places) -> Option<Alert> {
-    let text = match verified(places) {
+pub(crate) fn broken(dirs: &Dirs) -> Option<Alert> {
+    let text = match verify(dirs) {
         Ok(verified) if verified.report.holds() => return None,
         Ok(verified) => {
             let first = verified.report.findings.first().map(|finding| finding.fault.to_string()).unwrap_or_default();

@@ -5,10 +5,14 @@ use std::collections::{BTreeSet, VecDeque};
 use doorward_ledger::{State, States};
 use serde::{Deserialize, Serialize};
 
+use crate::machine::world::FileVersion;
+
 /// Maximum number of tracked places; beyond that the whole project counts.
+// A merge from a distant branch touches thousands of directories; listing them all would slow every later call.
 const PLACES: usize = 4_000;
 
 /// How many file versions are remembered.
+// The oldest are forgotten first; a forgotten version counts as new, which only asks.
 const HELD: usize = 6_000;
 
 /// The arrivals of one project since it was trusted.
@@ -20,7 +24,7 @@ pub(crate) struct Arrivals {
     /// Absolute paths of files, and of directories with everything below them.
     places: BTreeSet<String>,
     /// Content of files that did not come from elsewhere: path and git's hash of the content.
-    held: VecDeque<(String, String)>,
+    held: VecDeque<FileVersion>,
 }
 
 impl State for Arrivals {
@@ -48,18 +52,19 @@ impl Arrivals {
     }
 
     /// The file had this content before anything arrived.
-    pub(crate) fn held(&self, path: &str, bytes: &str) -> bool {
-        self.held.iter().any(|(known, id)| known == path && id == bytes)
+    pub(crate) fn had(&self, path: &str, bytes: &str) -> bool {
+        self.held.iter().any(|known| known.path == path && known.id == bytes)
     }
 
     pub(crate) fn bring(&mut self, places: &[String], project: &str) {
         self.places.extend(places.iter().cloned());
+        // Rounding up to the whole project asks more, never less.
         if self.places.len() > PLACES {
             self.places = BTreeSet::from([project.to_owned()]);
         }
     }
 
-    pub(crate) fn hold(&mut self, versions: &[(String, String)]) {
+    pub(crate) fn hold(&mut self, versions: &[FileVersion]) {
         for version in versions {
             if !self.held.contains(version) {
                 self.held.push_back(version.clone());
@@ -76,7 +81,7 @@ pub(crate) fn note(
     states: &States,
     (project, trusted): (&str, u64),
     places: &[String],
-    before: &[(String, String)],
+    before: &[FileVersion],
 ) -> anyhow::Result<()> {
     if places.is_empty() && before.is_empty() {
         return Ok(());
@@ -99,11 +104,11 @@ mod tests {
     fn a_place_covers_what_lies_below_and_a_version_is_known_by_its_bytes() {
         let mut arrivals = Arrivals::since(7);
         arrivals.bring(&["/p/vendor".to_owned(), "/p/src/a.rs".to_owned()], "/p");
-        arrivals.hold(&[("/p/src/a.rs".to_owned(), "1234".to_owned())]);
+        arrivals.hold(&[("/p/src/a.rs".to_owned(), "1234".to_owned()).into()]);
         assert_eq!(arrivals.above("/p/vendor/x/y.c"), Some("/p/vendor"));
         assert_eq!(arrivals.above("/p/src/a.rs"), Some("/p/src/a.rs"));
         assert_eq!(arrivals.above("/p/src/b.rs"), None);
-        assert!(arrivals.held("/p/src/a.rs", "1234") && !arrivals.held("/p/src/b.rs", "1234"));
+        assert!(arrivals.had("/p/src/a.rs", "1234") && !arrivals.had("/p/src/b.rs", "1234"));
         assert!(arrivals.is_about(7) && !arrivals.is_about(8));
         let many: Vec<String> = (0..5_000).map(|number| format!("/p/{number}")).collect();
         arrivals.bring(&many, "/p");

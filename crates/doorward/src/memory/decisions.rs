@@ -1,6 +1,6 @@
 //! Recorded decisions, read back: their facts, and whether judging them again says the same.
 
-use doorward_engine::{Facts, Judgement, Opinion, Policy, Source, Stand, Verdict};
+use doorward_engine::{Facts, Judgement, Opinion, Policy, Ruling, Source, Verdict};
 use doorward_ledger::{DecisionBody, Layer1, Layer2};
 
 /// The facts of a recorded decision, reassembled.
@@ -40,12 +40,12 @@ pub(crate) fn says_the_same(body: &DecisionBody, judgement: &Judgement) -> bool 
 }
 
 /// Compares the record of another build's decision with this build's. The record does not say who could clear it.
-pub(crate) fn stand(body: &DecisionBody, now: &Stand) -> Stand {
+pub(crate) fn stand(body: &DecisionBody, now: &Ruling) -> Ruling {
     if body.versions.get("knowledge").is_some_and(|build| build == Policy::KNOWLEDGE) {
         return now.clone();
     }
     let rule = body.layer1.as_ref().and_then(|layer| layer.rule.clone());
-    Stand { verdict: body.verdict, rule, ..now.clone() }
+    Ruling { verdict: body.verdict, rule, ..now.clone() }
 }
 
 /// What layer 1 said on its own, whatever layer 2 or a reviewer said: its strictest verdict, and the rule.

@@ -8,9 +8,9 @@ use doorward_ledger::{DecisionBody, Filter, Index, Kind, Row};
 use doorward_vocabulary::SessionId;
 
 use crate::machine::count::counted;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::decisions;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::memory::snapshots;
 
 /// What one session did.
@@ -27,7 +27,7 @@ pub(crate) struct Digest {
 }
 
 /// What a session did, as far as the record knows.
-pub(crate) fn of(room: &Room, index: &Index, session: &str) -> Result<Digest> {
+pub(crate) fn of(view: &LedgerView, index: &Index, session: &str) -> Result<Digest> {
     let filter = Filter { session: Some(session.to_owned()), kind: Some(Kind::Decision), ..Filter::default() };
     let ran: BTreeSet<String> = outcomes(index)?;
     let mut digest = Digest { session: session.into(), ..Digest::default() };
@@ -37,10 +37,10 @@ pub(crate) fn of(room: &Room, index: &Index, session: &str) -> Result<Digest> {
         digest.asked += u64::from(verdict == "confirm");
         digest.blocked += u64::from(verdict == "block");
         if verdict == "approve" || row.id.as_ref().is_some_and(|id| ran.contains(id)) {
-            digest.take(facts(room, &row));
+            digest.take(facts(view, &row));
         }
     }
-    digest.look_at_copies(&room.places);
+    digest.look_at_copies(&view.dirs);
     Ok(digest)
 }
 
@@ -50,8 +50,8 @@ fn outcomes(index: &Index) -> Result<BTreeSet<String>> {
     Ok(rows.into_iter().filter_map(|row| row.decision).collect())
 }
 
-fn facts(room: &Room, row: &Row) -> Option<Facts> {
-    let record = room.log.record(row.sequence).ok().flatten()?;
+fn facts(view: &LedgerView, row: &Row) -> Option<Facts> {
+    let record = view.log.record(row.sequence).ok().flatten()?;
     let body: DecisionBody = serde_json::from_slice(&record.body?).ok()?;
     decisions::facts(&body)
 }
@@ -73,11 +73,11 @@ impl Digest {
     }
 
     /// Only snapshotted files count as undoable; git may have more, but that is not ours to promise.
-    fn look_at_copies(&mut self, places: &Places) {
+    fn look_at_copies(&mut self, dirs: &Dirs) {
         if self.files.is_empty() {
             return;
         }
-        let copied = snapshots::undoable(places, &self.session);
+        let copied = snapshots::undoable(dirs, &self.session);
         for (file, can_be_undone) in &mut self.files {
             *can_be_undone = copied.iter().any(|copy| copy.starts_with(file));
         }

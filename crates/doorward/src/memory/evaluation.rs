@@ -1,4 +1,4 @@
-//! One call through the engine: observed, judged, timed, and never lost to a panic.
+//! Runs one call through the engine and measures it. A panic becomes a question.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use doorward_ledger::SnapshotTaken;
 use doorward_vocabulary::PatternId;
 use serde_json::value::RawValue;
 
-use crate::machine::file_digests::Seen;
+use crate::machine::file_digests::FileDigests;
 
 /// What the engine made of a call.
 #[derive(Debug)]
@@ -20,47 +20,48 @@ pub(crate) struct Evaluation {
     pub facts: Facts,
     pub judgement: Judgement,
     pub took: Duration,
-    /// As much of it went into looking at the world.
+    /// The part of it spent observing.
     pub observing: Duration,
-    /// As long layer 2 took for this judgement; `None` if it was not asked.
+    /// How long layer 2 took; `None` if it was not asked.
     pub scoring: Option<Duration>,
-    /// The verdict if everything that it loses were copied first, where somebody asked for it.
+    /// The verdict if everything the call loses were copied first, if that was requested.
     pub if_copied: Option<Verdict>,
 }
 
-/// What a reviewer said, as the record keeps it.
+/// A reviewer's answer, as recorded.
 #[derive(Debug)]
 pub(crate) struct RecordedReview {
     pub said: Box<RawValue>,
     pub took_ms: u64,
 }
 
-/// Everything that the record keeps of a decision, complete.
+/// Everything that is recorded about a decision.
 #[derive(Debug)]
 pub(crate) struct Decided {
     pub evaluation: Evaluation,
     pub mode: Mode,
-    /// A person's grant lets it run, whatever the judgement says.
+    /// A grant lets it run, whatever the judgement says.
     pub granted: bool,
-    /// Who demanded that it is stopped, where doorward itself would have let it pass.
+    /// Who demanded the question, if doorward itself would have approved.
     pub demanded: Option<&'static str>,
-    /// Who answers the question in place of whoever sits before the agent: `queue` or `classifier`.
+    /// Who answers instead of the user at the agent's prompt: `queue` or `classifier`.
     pub left_to: Option<&'static str>,
-    /// The copy of what it would change, if one was made.
+    /// The snapshot, if one was taken.
     pub snapshot: Option<SnapshotTaken>,
-    /// What the files that it changes held before, where that may be wanted later.
-    pub before: Seen,
-    /// What a reviewer said, where one was asked.
+    /// Digests of the files it changes, to notice later that a change was undone.
+    pub before: FileDigests,
+    /// The reviewer's answer, if one was asked.
     pub review: Option<RecordedReview>,
 }
 
 impl Evaluation {
-    /// What the verdict comes to in a mode; `None` where the client's own flow decides.
+    /// The verdict in a mode; `None` if doorward stays silent.
     ///
-    /// INVARIANT: what a mode does to a verdict is said here and nowhere else in the edge.
+    /// INVARIANT: nothing else in the edge interprets the mode.
     pub(crate) fn counts_as(&self, mode: Mode) -> Option<Verdict> {
         match mode {
             Mode::Off | Mode::Shadow => None,
+            // A block stays a block: `confirm-all` adds questions and removes nothing.
             Mode::ConfirmAll => Some(self.judgement.verdict.max(Verdict::Confirm)),
             Mode::Auto => Some(self.judgement.verdict),
         }
@@ -70,16 +71,16 @@ impl Evaluation {
         self.judgement.verdict == Verdict::AutoApprove
     }
 
-    /// The call may come to run: it is not blocked, a person let it run, or the client decides.
+    /// The call may run: it is not blocked, it was granted, or the client decides.
     pub(crate) fn may_run(&self, mode: Mode, granted: bool) -> bool {
         granted || self.counts_as(mode) != Some(Verdict::Block)
     }
 
-    /// Judges again as if everything that the call loses were copied first; `None` if a copy would not help.
-    pub(crate) fn once_copied(&self, policy: &Policy) -> Option<Copied> {
+    /// Judges again as if everything the call loses were copied first; `None` if a copy would not help.
+    pub(crate) fn once_copied(&self, policy: &Policy) -> Option<IfCopied> {
         let facts = snapshot::covered(&self.facts)?;
         let (judgement, scoring) = timed(&facts, policy);
-        Some(Copied { facts, judgement, scoring })
+        Some(IfCopied { facts, judgement, scoring })
     }
 
     /// The same call with other facts, judged again.
@@ -88,16 +89,17 @@ impl Evaluation {
         Evaluation { facts, judgement, scoring, ..self }
     }
 
-    /// The call again, with a doubt that only the edge can have: something about it is not known.
-    pub(crate) fn doubted(self, doubt: &str, policy: &Policy) -> Evaluation {
+    /// Judges again with a doubt that only the edge knows about.
+    pub(crate) fn with_doubt(self, doubt: &str, policy: &Policy) -> Evaluation {
         let mut facts = self.facts.clone();
+        // Opaque coverage can't be cleared by any rule, so the doubt survives every allow pattern.
         facts.coverage.lower(Degree::Opaque, doubt);
         self.with_facts(facts, policy)
     }
 }
 
 impl Decided {
-    /// A decision that nothing but the judgement went into.
+    /// A decision made by the judgement alone.
     pub(crate) fn bare(evaluation: Evaluation, mode: Mode) -> Decided {
         Decided {
             evaluation,
@@ -106,7 +108,7 @@ impl Decided {
             demanded: None,
             left_to: None,
             snapshot: None,
-            before: Seen::new(),
+            before: FileDigests::new(),
             review: None,
         }
     }
@@ -116,25 +118,25 @@ impl Decided {
     }
 }
 
-/// What a call is once everything that it loses was copied.
+/// A call, judged as if everything it loses were copied first.
 #[derive(Debug)]
-pub(crate) struct Copied {
+pub(crate) struct IfCopied {
     pub facts: Facts,
     pub judgement: Judgement,
     pub scoring: Option<Duration>,
 }
 
-/// Judges, with a clock for layer 2.
+/// Judges, and measures layer 2.
 fn timed(facts: &Facts, policy: &Policy) -> (Judgement, Option<Duration>) {
     let start = Instant::now();
     judge_timed(facts, policy, &|| start.elapsed())
 }
 
-/// Observes and judges. A panic inside the engine is a question to a person, not an answer.
-pub(crate) fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
+/// Observes and judges. If the engine panics, doorward asks.
+pub(crate) fn evaluate(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
     let start = Instant::now();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        fault("judging");
+        panic_on_demand("judging");
         let facts = observe(call, world);
         let observing = start.elapsed();
         let judged = timed(&facts, policy);
@@ -142,13 +144,13 @@ pub(crate) fn consider(call: &ToolCall, world: &dyn World, policy: &Policy) -> E
     }));
     let took = start.elapsed();
     let (facts, (judgement, scoring), observing) = outcome.unwrap_or_else(|_| {
-        let (facts, judgement) = broken(call, policy);
+        let (facts, judgement) = after_panic(call, policy);
         (facts, (judgement, None), took)
     });
     Evaluation { facts, judgement, took, observing, scoring, if_copied: None }
 }
 
-/// Judges a call together with commands that run again after it; `None` if doorward met a fault of its own.
+/// Judges a call together with commands that run again after it; `None` if the engine panicked.
 pub(crate) fn with_runs(
     call: &ToolCall,
     world: &dyn World,
@@ -163,27 +165,28 @@ pub(crate) fn with_runs(
     judged.ok()
 }
 
-/// Who demanded that the call is stopped, where doorward itself would have let it pass; a yes to that is no override.
-pub(crate) fn demanded(considered: &Evaluation, policy: &Policy) -> Option<&'static str> {
-    let Evaluation { facts, judgement, .. } = considered;
+/// Who demanded the question, if doorward itself would have approved; a yes to that is not an override.
+pub(crate) fn demanded(evaluation: &Evaluation, policy: &Policy) -> Option<&'static str> {
+    let Evaluation { facts, judgement, .. } = evaluation;
     if policy.mode != Mode::Auto || judgement.verdict == Verdict::AutoApprove {
         return None;
     }
+    // A question about a new host is about trust in that host, not about the command.
     if !contacts(facts).is_empty() {
         return Some("contact");
     }
-    // A fault here must not lose the answer that there is.
+    // A panic here must not discard the answer we already have.
     let by = catch_unwind(AssertUnwindSafe(|| demanded_by(facts, policy, judgement)));
     by.ok().flatten().map(Source::as_str)
 }
 
-/// Keeps the message of a caught panic off the screen: its answer carries the reason.
+/// Suppresses panic messages: standard error belongs to the answer.
 pub(crate) fn silence_panics() {
     std::panic::set_hook(Box::new(|_| {}));
 }
 
-/// Lets tests see what becomes of a panic in the whole program. Builds for users have no such door.
-pub(crate) fn fault(place: &str) {
+/// Panics on demand, so that tests can try it in the whole program. Release builds don't have this.
+pub(crate) fn panic_on_demand(place: &str) {
     #[cfg(debug_assertions)]
     #[expect(clippy::panic, reason = "this is the fault that the test asks for")]
     if std::env::var_os("DOORWARD_FAULT").is_some_and(|wanted| wanted == place) {
@@ -193,8 +196,8 @@ pub(crate) fn fault(place: &str) {
     let _ = place;
 }
 
-fn broken(call: &ToolCall, policy: &Policy) -> (Facts, Judgement) {
-    const BECAUSE: &str = "doorward met a fault of its own while judging this call, so nobody has judged it";
+fn after_panic(call: &ToolCall, policy: &Policy) -> (Facts, Judgement) {
+    const BECAUSE: &str = "doorward hit an internal error while judging this call, so its risk is unknown";
     let mut coverage = Coverage::full();
     coverage.lower(Degree::Opaque, "a fault of doorward's own");
     let facts = Facts {
@@ -203,10 +206,10 @@ fn broken(call: &ToolCall, policy: &Policy) -> (Facts, Judgement) {
         cancelled: call.cancelled,
         ..nothing_known(call.tool.name(), coverage)
     };
-    (facts, asking(BECAUSE, policy))
+    (facts, ask_because(BECAUSE, policy))
 }
 
-/// The facts about a call that nobody has looked into.
+/// The facts about a call that could not be observed.
 pub(crate) fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
     Facts {
         tool: tool.to_owned(),
@@ -233,8 +236,8 @@ pub(crate) fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
     }
 }
 
-/// A judgement that asks a person, for calls that could not be judged at all.
-pub(crate) fn asking(because: &str, policy: &Policy) -> Judgement {
+/// A judgement that asks, for calls that could not be judged.
+pub(crate) fn ask_because(because: &str, policy: &Policy) -> Judgement {
     let opinion = Opinion::confirm(Source::Coverage, Clearance::Firm, because);
     Judgement {
         verdict: opinion.verdict,
@@ -257,7 +260,7 @@ mod tests {
     #[test]
     fn a_fault_of_our_own_asks() {
         let call = ToolCall::bash("ls", "/");
-        let (facts, judgement) = broken(&call, &Policy::built_in());
+        let (facts, judgement) = after_panic(&call, &Policy::built_in());
         assert_eq!(judgement.verdict, Verdict::Confirm);
         assert_eq!(facts.coverage.degree, Degree::Opaque);
     }
@@ -265,7 +268,7 @@ mod tests {
     #[test]
     fn a_call_is_judged() {
         let world = DescribedWorld::new(Description::default(), "/home/me/project");
-        let considered = consider(&ToolCall::bash("rm -rf ~", "/home/me/project"), &world, &Policy::built_in());
-        assert!(considered.judgement.verdict > Verdict::AutoApprove);
+        let evaluation = evaluate(&ToolCall::bash("rm -rf ~", "/home/me/project"), &world, &Policy::built_in());
+        assert!(evaluation.judgement.verdict > Verdict::AutoApprove);
     }
 }

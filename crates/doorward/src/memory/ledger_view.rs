@@ -5,31 +5,31 @@ use std::io::Write;
 use anyhow::{Context, Result};
 use doorward_ledger::{Anchors, Checkpoint, CheckpointKey, FileError, Hash, Index, Log, LogError, Progress, Report};
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 
 /// A user's record, and where its parts are.
 #[derive(Debug)]
-pub(crate) struct Room {
-    pub places: Places,
+pub(crate) struct LedgerView {
+    pub dirs: Dirs,
     pub log: Log,
 }
 
-impl Room {
-    pub(crate) fn open(places: Places) -> Result<Room> {
-        let opened = Log::open(&record::directory(&places));
+impl LedgerView {
+    pub(crate) fn open(dirs: Dirs) -> Result<LedgerView> {
+        let opened = Log::open(&record::directory(&dirs));
         let log = match opened {
             Err(error @ LogError::Missing { .. }) => {
                 return Err(error).context("nothing has been recorded yet; run `doorward setup` to start the record");
             }
             opened => opened.context("can't open the record")?,
         };
-        Ok(Room { places, log })
+        Ok(LedgerView { dirs, log })
     }
 
     /// The index, up to date.
     pub(crate) fn index(&self) -> Result<Index> {
-        let mut index = Index::open(&record::index_file(&self.places))?;
+        let mut index = Index::open(&record::index_file(&self.dirs))?;
         let fed = index.feed(&self.log)?;
         if fed.bad > 0 {
             // If standard error is gone, there is nowhere left to report to.
@@ -52,26 +52,26 @@ pub(crate) struct Verified {
 }
 
 /// Verifies a user's record against the checkpoints stored next to it.
-pub(crate) fn verified(places: &Places) -> Result<Verified> {
-    let room = Room::open(places.clone())?;
-    compare(&room, &kept(places)?, |_| {})
+pub(crate) fn verify(dirs: &Dirs) -> Result<Verified> {
+    let view = LedgerView::open(dirs.clone())?;
+    compare(&view, &stored_checkpoints(dirs)?, |_| {})
 }
 
 /// The checkpoints stored next to the record.
-pub(crate) fn kept(places: &Places) -> Result<Vec<Checkpoint>> {
-    Ok(Checkpoint::load_all(&record::checkpoints(places))?)
+pub(crate) fn stored_checkpoints(dirs: &Dirs) -> Result<Vec<Checkpoint>> {
+    Ok(Checkpoint::load_all(&record::checkpoints(dirs))?)
 }
 
 /// Compares the record with checkpoints.
-pub(crate) fn compare(room: &Room, kept: &[Checkpoint], progress: impl FnMut(Progress)) -> Result<Verified> {
-    let anchors = Anchors { checkpoints: kept, key: own_key(&room.places)? };
-    let report = room.log.verify(anchors, progress)?;
+pub(crate) fn compare(view: &LedgerView, kept: &[Checkpoint], progress: impl FnMut(Progress)) -> Result<Verified> {
+    let anchors = Anchors { checkpoints: kept, key: own_key(&view.dirs)? };
+    let report = view.log.verify(anchors, progress)?;
     Ok(Verified { report, checkpoints: kept.len() })
 }
 
 /// The key that signs here; none if there never was one.
-fn own_key(places: &Places) -> Result<Option<Hash>> {
-    match CheckpointKey::load(&record::checkpoint_key(places)) {
+fn own_key(dirs: &Dirs) -> Result<Option<Hash>> {
+    match CheckpointKey::load(&record::checkpoint_key(dirs)) {
         Ok(key) => Ok(Some(key.fingerprint())),
         Err(FileError::Missing { .. }) => Ok(None),
         Err(error) => Err(error.into()),

@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 /// When the last notification was sent, and which notifiers have failed since.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Told {
+pub(crate) struct LastNotice {
     pub told_ms: u64,
     pub failing: Vec<String>,
 }
 
-impl State for Told {
+impl State for LastNotice {
     const NAME: &'static str = "told";
 }
 
 /// Which open alerts were delivered, and when the record was last verified.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Pushed {
+pub(crate) struct PushedAlerts {
     pub alerts: BTreeMap<String, Delivery>,
     pub verified_ms: u64,
     pub verifying_ms: u64,
 }
 
-impl State for Pushed {
+impl State for PushedAlerts {
     const NAME: &'static str = "pushed";
 }
 

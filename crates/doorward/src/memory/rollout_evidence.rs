@@ -9,14 +9,14 @@ use doorward_ledger::{AnswerBody, Became, By, DecisionBody, Filter, Kind, Log, O
 use doorward_vocabulary::{CallId, Mode, PatternId, SessionId, Verdict};
 
 use crate::memory::decisions;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::policy::rollout::assign::{STAGE, THRESHOLDS};
 use crate::policy::rollout::state::Subject;
 use crate::policy::rollout::trial::Arm;
 
 /// One decision and its outcome.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct JudgedCall {
     pub time_ms: u64,
     pub agent: String,
     pub session: SessionId,
@@ -54,7 +54,7 @@ pub(crate) enum Answer {
 
 /// The user's answer, compared with what `auto` would have said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Held {
+pub(crate) enum Comparison {
     /// A yes to what `auto` would have approved.
     Agreement,
     /// A yes to what `auto` would have asked about or blocked.
@@ -63,7 +63,7 @@ pub(crate) enum Held {
     Disagreement,
 }
 
-impl Seen {
+impl JudgedCall {
     /// The set of thresholds it was judged by, if one was on trial.
     pub(crate) fn arm(&self) -> Option<Arm> {
         match self.placed.get(THRESHOLDS)?.split(':').next()? {
@@ -87,12 +87,12 @@ impl Seen {
     }
 
     /// The answer, compared with what `auto` would have said; `None` if there is none, or both would have stopped it.
-    pub(crate) fn held(&self) -> Option<Held> {
+    pub(crate) fn agreement(&self) -> Option<Comparison> {
         match (self.would, self.answer) {
-            (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(Held::Disagreement),
-            (Verdict::AutoApprove, Some(Answer::LetRun)) => Some(Held::Agreement),
-            (Verdict::AutoApprove, Some(Answer::Refused)) => Some(Held::Disagreement),
-            (Verdict::Confirm | Verdict::Block, Some(Answer::LetRun)) => Some(Held::Friction),
+            (Verdict::AutoApprove, _) if self.regretted_ms.is_some() => Some(Comparison::Disagreement),
+            (Verdict::AutoApprove, Some(Answer::LetRun)) => Some(Comparison::Agreement),
+            (Verdict::AutoApprove, Some(Answer::Refused)) => Some(Comparison::Disagreement),
+            (Verdict::Confirm | Verdict::Block, Some(Answer::LetRun)) => Some(Comparison::Friction),
             (Verdict::Confirm | Verdict::Block, Some(Answer::Refused)) | (_, None) => None,
         }
     }
@@ -109,8 +109,8 @@ impl Seen {
 }
 
 /// Everything from a log entry on. If a mode asks about everything, the facts are judged again as in `auto`.
-pub(crate) fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<Seen>> {
-    let mut found = Reading { policy, seen: Vec::new(), by_id: BTreeMap::new() };
+pub(crate) fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<JudgedCall>> {
+    let mut found = Collector { policy, seen: Vec::new(), by_id: BTreeMap::new() };
     for record in log.records_from(from)? {
         let record = match record {
             Ok(record) => record,
@@ -119,45 +119,40 @@ pub(crate) fn read(log: &Log, from: u64, policy: &Policy) -> Result<Vec<Seen>> {
             Err(ReadError::Bad { .. }) => continue,
         };
         let (body, at) = (record.body.unwrap_or_default(), record.header.time_ms);
-        match record.header.kind {
-            Kind::Decision => found.decision(&body, at),
-            Kind::Answer => found.answer(&body, at),
-            Kind::Outcome => found.outcome(&body, at),
-            Kind::Grant
-            | Kind::Policy
-            | Kind::Mode
-            | Kind::Alert
-            | Kind::Gap
-            | Kind::Tombstone
-            | Kind::Checkpoint
-            | Kind::Session => {}
+        let kind = record.header.kind;
+        if kind == Kind::Decision {
+            found.decision(&body, at);
+        } else if kind == Kind::Answer {
+            found.answer(&body, at);
+        } else if kind == Kind::Outcome {
+            found.outcome(&body, at);
         }
     }
     Ok(found.seen)
 }
 
 /// The first entry at or after a point in time.
-pub(crate) fn first_since(room: &Room, since_ms: u64) -> Result<u64> {
+pub(crate) fn first_since(view: &LedgerView, since_ms: u64) -> Result<u64> {
     let filter = Filter { since_ms: Some(since_ms), oldest_first: true, limit: Some(1), ..Filter::default() };
-    let first = room.index()?.list(&filter)?.first().map(|row| row.sequence);
+    let first = view.index()?.list(&filter)?.first().map(|row| row.sequence);
     // Nothing is that recent: the next entry will be.
     Ok(first.unwrap_or(u64::MAX))
 }
 
-struct Reading<'a> {
+struct Collector<'a> {
     policy: &'a Policy,
-    seen: Vec<Seen>,
+    seen: Vec<JudgedCall>,
     /// An answer is about the last earlier decision with that name.
     by_id: BTreeMap<CallId, usize>,
 }
 
-impl Reading<'_> {
+impl Collector<'_> {
     fn decision(&mut self, body: &[u8], time_ms: u64) {
         let Ok(body) = serde_json::from_slice::<DecisionBody>(body) else { return };
         self.by_id.insert(body.id.clone(), self.seen.len());
         let (would, may_be_overridden) = (self.would(&body), body.may_be_overridden());
         let is_place = |key: &str| key == STAGE || key == THRESHOLDS || key.starts_with("rule ");
-        self.seen.push(Seen {
+        self.seen.push(JudgedCall {
             time_ms,
             verdict: body.verdict,
             would,
@@ -169,7 +164,7 @@ impl Reading<'_> {
             rule: body.violation.or_else(|| body.layer1.and_then(|layer| layer.rule)),
             watched: body.watched,
             placed: body.versions.into_iter().filter(|(key, _)| is_place(key)).collect(),
-            ..Seen::default()
+            ..JudgedCall::default()
         });
     }
 
@@ -182,7 +177,7 @@ impl Reading<'_> {
         judged.unwrap_or_default()
     }
 
-    fn about(&mut self, decision: &str) -> Option<&mut Seen> {
+    fn about(&mut self, decision: &str) -> Option<&mut JudgedCall> {
         let at = *self.by_id.get(decision)?;
         self.seen.get_mut(at)
     }

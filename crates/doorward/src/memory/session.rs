@@ -3,7 +3,7 @@
 //! If the state is damaged, forged, or missing although the log knows the session, it is rebuilt from the log, and doorward
 //! asks about the call that found it so.
 
-mod beside;
+mod concurrent;
 
 use std::cell::{OnceCell, RefCell};
 use std::fs::Metadata;
@@ -19,18 +19,19 @@ use doorward_ledger::{
 };
 
 use crate::machine::clock::{milliseconds, now_ms};
-use crate::machine::file_digests::{self, Seen};
-use crate::machine::paths::Places;
+use crate::machine::file_digests::{self, FileDigests};
+use crate::machine::paths::Dirs;
 use crate::machine::record;
-use crate::memory::alerts::raised;
-use crate::memory::call_ids::Names;
+use crate::memory::alerts::new_alert;
+use crate::memory::call_ids::CallNames;
 use crate::memory::evaluation::{Decided, Evaluation};
-use crate::memory::in_flight::UnderWay;
+use crate::memory::in_flight::InFlight;
 
 /// File system clocks lag by a few milliseconds.
 const SLACK_MS: u64 = 20;
 
 /// The session of `setup`'s trial call, which no one should answer.
+// `setup` proves the hook by a call that must be denied; it raises no alert and fills no queue.
 pub(crate) const TRIAL: &str = "doorward-setup";
 
 /// One session of an agent.
@@ -42,7 +43,7 @@ pub(crate) struct Session {
     log: PathBuf,
     now_ms: u64,
     limit: Limit,
-    known: OnceCell<Known>,
+    known: OnceCell<KnownState>,
     created: OnceCell<CreatedState>,
     /// The alerts a call triggered.
     alerts: RefCell<Vec<AlertBody>>,
@@ -50,32 +51,32 @@ pub(crate) struct Session {
 
 /// The known state of the session, and how it was found.
 #[derive(Debug)]
-struct Known {
+struct KnownState {
     state: SessionState,
-    found: Found,
+    found: StateSource,
 }
 
 #[derive(Debug, PartialEq)]
-enum Found {
+enum StateSource {
     Kept,
     /// Nothing was ever recorded about it.
     New,
     /// Rebuilt from the log, for this reason.
-    Again(String),
+    Rebuilt(String),
 }
 
 impl Session {
-    pub(crate) fn of(places: &Places, id: &str) -> Session {
-        let states = key(&places.state()).map(|key| States::at(&places.state().join("sessions"), key));
-        Session { states, ..Session::without_states(places, id) }
+    pub(crate) fn open(dirs: &Dirs, id: &str) -> Session {
+        let states = key(&dirs.state()).map(|key| States::at(&dirs.state().join("sessions"), key));
+        Session { states, ..Session::without_states(dirs, id) }
     }
 
-    fn without_states(places: &Places, id: &str) -> Session {
+    fn without_states(dirs: &Dirs, id: &str) -> Session {
         let thresholds = Thresholds::default();
         Session {
             id: id.to_owned(),
             states: Err(String::new()),
-            log: record::directory(places),
+            log: record::directory(dirs),
             now_ms: now_ms(),
             limit: Limit { per_minute: thresholds.reads_per_minute, burst: thresholds.read_burst },
             known: OnceCell::new(),
@@ -85,14 +86,15 @@ impl Session {
     }
 
     /// The session, read-only: nothing is created, and only reading methods may be called.
-    pub(crate) fn looked_at(places: &Places, id: &str) -> Session {
-        let path = places.state().join("state.key");
+    pub(crate) fn read_only(dirs: &Dirs, id: &str) -> Session {
+        // `check` must leave no trace, so it doesn't create a key; without one no state can be authentic.
+        let path = dirs.state().join("state.key");
         let key = match StateKey::load(&path) {
             Err(_) if path.symlink_metadata().is_err() => Ok(StateKey::passing()),
             found => found.map_err(|error| format!("the session state can't be read: {error}")),
         };
-        let states = key.map(|key| States::at(&places.state().join("sessions"), key));
-        Session { states, ..Session::without_states(places, id) }
+        let states = key.map(|key| States::at(&dirs.state().join("sessions"), key));
+        Session { states, ..Session::without_states(dirs, id) }
     }
 
     pub(crate) fn id(&self) -> &str {
@@ -111,7 +113,7 @@ impl Session {
 
     /// What happened before.
     pub(crate) fn history(&self) -> History {
-        let Known { state, found } = self.known();
+        let KnownState { state, found } = self.known();
         let (reads_last_minute, reads_last_seconds) = state.reads(self.limit, self.now_ms);
         History {
             taint: state.taints().map(str::to_owned).collect(),
@@ -123,8 +125,8 @@ impl Session {
             restorable: state.restorable(),
             boundaries: state.boundaries().map(str::to_owned).collect(),
             doubt: match found {
-                Found::Kept | Found::New => None,
-                Found::Again(why) => {
+                StateSource::Kept | StateSource::New => None,
+                StateSource::Rebuilt(why) => {
                     Some(format!("the state of this session had to be rebuilt from the record: {why}"))
                 }
             },
@@ -157,6 +159,7 @@ impl Session {
         let began = self.known().state.began_ms;
         let born = metadata.created().or_else(|_| metadata.modified()).map(milliseconds).unwrap_or_default();
         // Most files are older than the session, so there is nothing to read.
+        // A file older than the session can't be its own, whatever the list says.
         if !metadata.is_file() || began == 0 || born.saturating_add(SLACK_MS) < began {
             return false;
         }
@@ -170,77 +173,79 @@ impl Session {
     /// Notes a judged call. This comes before the record: if that fails, the session is left riskier, not safer.
     pub(crate) fn note(&self, id: &str, decided: &Decided) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
-        let Known { state, found } = self.known();
-        if let Found::Again(_) = found {
+        let KnownState { state, found } = self.known();
+        if let StateSource::Rebuilt(_) = found {
+            // Rebuilt state goes to disk before this call's is added, or the next call would rebuild it again.
             states.replace(&self.id, state)?;
         }
         let facts = &decided.evaluation.facts;
-        states.update(&self.id, |state: &mut SessionState| self.change(state, id, decided))?;
+        states.update(&self.id, |state: &mut SessionState| self.apply(state, id, decided))?;
         if decided.may_run() {
             self.note_files(states, facts)?;
             self.note_changes(states, id, decided);
             self.note_left(states, id, facts)?;
         }
+        // A yes that the mode or the user's own rule demanded says nothing about doorward's judgement.
         let is_override = decided.granted && may_be_overridden(decided);
         self.note_pattern(states, &facts.pattern, |state, now_ms| {
-            state.decided(now_ms);
+            state.count_decision(now_ms);
             if is_override {
-                state.overridden(now_ms);
+                state.count_override(now_ms);
             }
         });
         Ok(())
     }
 
     /// The current content of files, as recorded.
-    pub(crate) fn seen(&self, paths: &[String]) -> Seen {
-        self.states.as_ref().map(|states| file_digests::of(paths, states.key())).unwrap_or_default()
+    pub(crate) fn digests(&self, paths: &[String]) -> FileDigests {
+        self.states.as_ref().map(|states| file_digests::digests(paths, states.key())).unwrap_or_default()
     }
 
     /// A name for a call whose agent gives it none, kept until it ends.
-    pub(crate) fn name(&self, likeness: &str) -> String {
+    pub(crate) fn give_name(&self, fingerprint: &str) -> String {
         // The name starts with the fingerprint, so that transcripts can be compared with the record.
-        let start = likeness.get(..crate::memory::call_ids::LIKENESS).unwrap_or_default();
+        let start = fingerprint.get(..crate::memory::call_ids::FINGERPRINT).unwrap_or_default();
         let id = format!("{start}-{}", crate::memory::call_ids::own_name());
         if let Ok(states) = &self.states {
             // If this fails, the record only lacks the end of the call.
-            let _ = states.update(&self.id, |names: &mut Names| names.add(likeness, &id));
+            let _ = states.update(&self.id, |names: &mut CallNames| names.add(fingerprint, &id));
         }
         id
     }
 
     /// The name of the last identical call that has not ended.
-    pub(crate) fn named(&self, likeness: &str) -> Option<String> {
-        self.states.as_ref().ok()?.update(&self.id, |names: &mut Names| names.take(likeness)).ok().flatten()
+    pub(crate) fn take_name(&self, fingerprint: &str) -> Option<String> {
+        self.states.as_ref().ok()?.update(&self.id, |names: &mut CallNames| names.take(fingerprint)).ok().flatten()
     }
 
     /// Notes a session that starts or is resumed.
     pub(crate) fn begin(&self) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         // Doubtful state is left alone: doorward asks about the next call.
-        if self.known().found == Found::New {
+        if self.known().found == StateSource::New {
             states.update(&self.id, |state: &mut SessionState| state.began_ms = self.now_ms)?;
         }
         Ok(())
     }
 
     /// Notes a call that ran; returns whether the user had to be asked first, and so said yes.
-    pub(crate) fn ran(&self, id: &str) -> bool {
+    pub(crate) fn note_ran(&self, id: &str) -> bool {
         // The next call finds and handles unreadable state.
         let Ok(states) = &self.states else { return false };
         if !matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) {
             return false;
         }
-        let run = |state: &mut SessionState| state.ran(id);
+        let run = |state: &mut SessionState| state.note_run(id);
         let Ok(Some(pattern)) = states.update(&self.id, run) else { return false };
         // Without a pattern the approval was not about calls like this one.
         if !pattern.is_empty() {
-            self.note_pattern(states, &pattern, PatternState::overridden);
+            self.note_pattern(states, &pattern, PatternState::count_override);
         }
         true
     }
 
     /// The user answered a question about a call, so the fact that it runs says nothing more.
-    pub(crate) fn answered(&self, id: &str) {
+    pub(crate) fn close_question(&self, id: &str) {
         if let Ok(states) = &self.states {
             // If this fails, the open question counts as one more answer; this one is recorded anyway.
             let _ = states.update(&self.id, |state: &mut SessionState| state.close(id));
@@ -248,7 +253,7 @@ impl Session {
     }
 
     /// The calls that were asked about and had not run when the session ended.
-    pub(crate) fn unanswered(&self) -> Vec<String> {
+    pub(crate) fn close_questions(&self) -> Vec<String> {
         match &self.states {
             Ok(states) if matches!(states.find::<SessionState>(&self.id), Ok(Some(_))) => {
                 states.update(&self.id, SessionState::close_all).unwrap_or_default()
@@ -258,12 +263,12 @@ impl Session {
     }
 
     /// The user's latest message, if stored.
-    pub(crate) fn spoken(&self) -> Option<SpokenState> {
+    pub(crate) fn last_message(&self) -> Option<SpokenState> {
         self.states.as_ref().ok()?.find(&self.id).ok().flatten()
     }
 
     /// Stores the user's latest message. If that fails, older ones must not stay in its place.
-    pub(crate) fn keep_spoken(&self, spoken: &SpokenState) -> Result<()> {
+    pub(crate) fn store_message(&self, spoken: &SpokenState) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         states.replace(&self.id, spoken).map_err(|error| {
             states.forget::<SpokenState>(&self.id);
@@ -272,15 +277,15 @@ impl Session {
     }
 
     /// Stores boundaries the user stated, for the rest of the session.
-    pub(crate) fn bind(&self, limits: &[String]) -> Result<()> {
+    pub(crate) fn keep_boundaries(&self, limits: &[String]) -> Result<()> {
         let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
         match self.known().found {
-            Found::Kept | Found::New => {
-                let bind = |state: &mut SessionState| limits.iter().for_each(|limit| state.bound(limit));
+            StateSource::Kept | StateSource::New => {
+                let bind = |state: &mut SessionState| limits.iter().for_each(|limit| state.add_boundary(limit));
                 Ok(states.update(&self.id, bind)?)
             }
             // Doubtful state is left for the next call to find; the log, which it is rebuilt from, has the boundaries.
-            Found::Again(_) => Ok(()),
+            StateSource::Rebuilt(_) => Ok(()),
         }
     }
 
@@ -295,7 +300,7 @@ impl Session {
         Ok(states.update(&self.id, SessionState::reset)?)
     }
 
-    fn change(&self, state: &mut SessionState, id: &str, decided: &Decided) {
+    fn apply(&self, state: &mut SessionState, id: &str, decided: &Decided) {
         let mode = decided.mode;
         let Evaluation { facts, judgement, .. } = &decided.evaluation;
         if state.began_ms == 0 {
@@ -303,26 +308,26 @@ impl Session {
         }
         match (judgement.verdict, mode) {
             _ if decided.granted => {
-                state.granted();
-                state.let_contact(contacts(facts));
+                state.note_grant();
+                state.allow_contacts(contacts(facts));
             }
             (Verdict::AutoApprove, _) => {
-                state.approved();
-                state.swept(restorable(facts));
+                state.note_approval();
+                state.count_restorable(restorable(facts));
                 if facts.effects.iter().any(|effect| effect.operation == Operation::Read) {
-                    state.read(self.limit, self.now_ms);
+                    state.count_read(self.limit, self.now_ms);
                 }
             }
             // The user is not asked here, so running is not an approval, and not running is not a refusal.
-            (Verdict::Confirm, _) if decided.left_to.is_some() => state.passed_on(),
+            (Verdict::Confirm, _) if decided.left_to.is_some() => state.note_deferral(),
             (Verdict::Confirm, _) => {
-                state.asked(id, if may_be_overridden(decided) { &facts.pattern } else { "" });
-                state.asks_for(id, contacts(facts));
+                state.note_question(id, if may_be_overridden(decided) { &facts.pattern } else { "" });
+                state.note_contacts(id, contacts(facts));
             }
             // Shadow mode denies nothing.
             (Verdict::Block, Mode::Shadow | Mode::Off) => {}
             (Verdict::Block, Mode::Auto | Mode::ConfirmAll) => {
-                state.denied();
+                state.note_denial();
                 self.look_at_denials(state);
             }
         }
@@ -337,17 +342,20 @@ impl Session {
         }
         let (row, all, limits) = (state.denials_in_a_row(), state.denials(), Thresholds::default());
         let mut alerts = self.alerts.borrow_mut();
+        // Exactly at the limit, so that one run of denials raises one alert.
         if row == limits.denials_in_a_row || all == limits.denials {
             let text = format!("{row} calls in a row and {all} in all were denied");
             alerts.push(AlertBody {
                 session: Some(self.id.clone().into()),
-                ..raised(AlertKind::Breaker, &self.id, &text)
+                ..new_alert(AlertKind::Breaker, &self.id, &text)
             });
         }
-        if state.spikes(self.now_ms) {
+        if state.note_block(self.now_ms) {
             let text = "5 calls were blocked within 10 minutes";
-            alerts
-                .push(AlertBody { session: Some(self.id.clone().into()), ..raised(AlertKind::Spike, &self.id, text) });
+            alerts.push(AlertBody {
+                session: Some(self.id.clone().into()),
+                ..new_alert(AlertKind::Spike, &self.id, text)
+            });
         }
     }
 
@@ -359,6 +367,7 @@ impl Session {
             };
             facts.effects.iter().filter_map(path)
         };
+        // Only what the facts mark as created: overwriting a file doesn't make it the session's own.
         let created: Vec<String> =
             touched(Operation::Write).filter(|(_, marks)| marks.has(Mark::Creates)).map(|(path, _)| path).collect();
         let deleted: Vec<String> = touched(Operation::Delete).map(|(path, _)| path).collect();
@@ -367,8 +376,8 @@ impl Session {
             return Ok(());
         }
         let change = |state: &mut CreatedState| {
-            deleted.iter().for_each(|path| state.removed(path));
-            created.iter().for_each(|path| state.created(path, self.now_ms));
+            deleted.iter().for_each(|path| state.note_removed(path));
+            created.iter().for_each(|path| state.note_created(path, self.now_ms));
         };
         if states.update(&self.id, change).is_err() {
             // Forgetting which files are the session's own only leads to more questions.
@@ -382,14 +391,14 @@ impl Session {
         if !decided.before.is_empty() {
             let paths = decided.before.keys().cloned().collect();
             // If this fails, it only stays unknown whether the change was undone.
-            let _ = states.update(&self.id, |state: &mut UnderWay| state.watch(id, paths));
+            let _ = states.update(&self.id, |state: &mut InFlight| state.watch(id, paths));
         }
     }
 
     /// What the call leaves running keeps running, whatever else happens to the call.
     fn note_left(&self, states: &States, id: &str, facts: &Facts) -> Result<()> {
         if !facts.left.is_empty() {
-            states.update(&self.id, |state: &mut UnderWay| state.leave(id, &facts.left, self.now_ms))?;
+            states.update(&self.id, |state: &mut InFlight| state.leave(id, &facts.left, self.now_ms))?;
         }
         Ok(())
     }
@@ -403,33 +412,39 @@ impl Session {
         }
     }
 
-    fn known(&self) -> &Known {
+    fn known(&self) -> &KnownState {
         self.known.get_or_init(|| match &self.states {
             Ok(states) => match states.find(&self.id) {
-                Ok(Some(state)) => Known { state, found: Found::Kept },
+                Ok(Some(state)) => KnownState { state, found: StateSource::Kept },
                 Ok(None) => match (self.recalled(None), states.find(&self.id)) {
                     // Another call of the session wrote it while we read the log.
-                    (Known { found: Found::Again(_), .. }, Ok(Some(state))) => Known { state, found: Found::Kept },
+                    (KnownState { found: StateSource::Rebuilt(_), .. }, Ok(Some(state))) => {
+                        KnownState { state, found: StateSource::Kept }
+                    }
                     (recalled, _) => recalled,
                 },
                 Err(error) => self.recalled(Some(&error)),
             },
-            Err(problem) => Known { state: SessionState::default(), found: Found::Again(problem.clone()) },
+            Err(problem) => KnownState { state: SessionState::default(), found: StateSource::Rebuilt(problem.clone()) },
         })
     }
 
     /// What the log says about a session whose state is missing or unusable.
-    fn recalled(&self, why: Option<&StateError>) -> Known {
+    fn recalled(&self, why: Option<&StateError>) -> KnownState {
         let recorded = match Log::open(&self.log) {
             Ok(log) => log.session(&self.id).map_err(|error| error.to_string()),
             Err(LogError::Missing { .. }) => Ok(None),
             Err(error) => Err(error.to_string()),
         };
         match (recorded, why) {
-            (Ok(None), None) => Known { state: SessionState::default(), found: Found::New },
-            (Ok(Some(state)), None) => Known { state, found: Found::Again("its state was missing".to_owned()) },
-            (Ok(state), Some(why)) => Known { state: state.unwrap_or_default(), found: Found::Again(why.to_string()) },
-            (Err(error), _) => Known { state: SessionState::default(), found: Found::Again(error) },
+            (Ok(None), None) => KnownState { state: SessionState::default(), found: StateSource::New },
+            (Ok(Some(state)), None) => {
+                KnownState { state, found: StateSource::Rebuilt("its state was missing".to_owned()) }
+            }
+            (Ok(state), Some(why)) => {
+                KnownState { state: state.unwrap_or_default(), found: StateSource::Rebuilt(why.to_string()) }
+            }
+            (Err(error), _) => KnownState { state: SessionState::default(), found: StateSource::Rebuilt(error) },
         }
     }
 }

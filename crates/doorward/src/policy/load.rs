@@ -7,14 +7,14 @@ use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
 
 use crate::machine::checked_read;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::policy::approved_config::{Accepted, USER};
 use crate::policy::client_rules::{self, RuleFile};
 use crate::policy::config::{Config, Note, Numbers, Rights, held_back, notes, pi};
 use crate::policy::from_history::FromHistory;
-use crate::policy::rollout::{Assigned, Rollout, Stage};
+use crate::policy::rollout::{Assigned, Rollout, RolloutStage};
 use crate::policy::trust::Trust;
-use crate::policy::user_files::{self, Own};
+use crate::policy::user_files::{self, Extensions};
 
 /// The administrator's settings for the whole machine.
 pub(crate) const MANAGED: &str = "/etc/doorward/config.toml";
@@ -66,7 +66,7 @@ impl Source {
 
 /// One of the user's files, limited to what was accepted.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Covered {
+pub(crate) struct AcceptedPart {
     /// The effective part of it.
     pub config: Config,
     /// It is stricter than the stored copy.
@@ -83,7 +83,7 @@ pub(crate) struct Loaded {
     /// What only tightens.
     tightening: Config,
     /// Program and rule files of the user.
-    pub own: Own,
+    pub own: Extensions,
     /// The rollouts, if any.
     pub rollout: Option<Rollout>,
     /// What the current session gets from them.
@@ -92,7 +92,7 @@ pub(crate) struct Loaded {
     written_programs: &'static [u8],
     /// What the user's files loosen without effect, because it is not accepted: the file and the keys.
     pub unaccepted: Vec<(String, Vec<&'static str>)>,
-    covered: Vec<(&'static str, Covered)>,
+    covered: Vec<(&'static str, AcceptedPart)>,
     /// What the user accepted, and where the record says so.
     pub accepted: Accepted,
     /// The accepted offers that apply here.
@@ -105,10 +105,10 @@ pub(crate) struct Loaded {
 
 /// What is read instead of the user's own files, to see what it would change.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Instead {
+pub(crate) struct Overrides {
     pub config: Option<Config>,
     pub thresholds: Option<Numbers>,
-    pub own: Option<Own>,
+    pub own: Option<Extensions>,
     pub scorer: Option<Scorer>,
     pub history: Option<FromHistory>,
 }
@@ -117,6 +117,7 @@ impl Loaded {
     /// The mode of an agent; if anything is unreadable, no agent is trusted.
     pub(crate) fn mode(&self, agent: &str) -> Mode {
         if !self.problems.is_empty() {
+            // The file that can't be read may be the one that says to be strict.
             return Mode::ConfirmAll;
         }
         match (self.assigned.mode, self.config.is_staged(agent)) {
@@ -131,8 +132,10 @@ impl Loaded {
     pub(crate) fn stage(&self, agent: &str) -> Option<String> {
         let step = self.rollout.as_ref()?.agents.get(agent).filter(|_| self.config.is_staged(agent))?.now();
         Some(match step.stage {
-            Stage::Canary => format!("rollout: {} of sessions in `auto`", step.share),
-            stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto) => format!("rollout: stage `{stage}`"),
+            RolloutStage::Canary => format!("rollout: {} of sessions in `auto`", step.share),
+            stage @ (RolloutStage::ConfirmAll | RolloutStage::Shadow | RolloutStage::Auto) => {
+                format!("rollout: stage `{stage}`")
+            }
         })
     }
 
@@ -146,7 +149,7 @@ impl Loaded {
     fn assigned_to(&self, agent: &str, session: &str, began_ms: Option<u64>) -> Assigned {
         let nothing = Rollout::default();
         let rollout = self.rollout.as_ref().unwrap_or(&nothing);
-        Assigned::of(rollout, (agent, self.config.is_staged(agent)), session, began_ms)
+        Assigned::for_session(rollout, (agent, self.config.is_staged(agent)), session, began_ms)
     }
 
     /// Prints the problems to standard error, for commands typed by the user.
@@ -175,7 +178,7 @@ impl Loaded {
         if let Some(name) = self.name_of_what_is_set(&policy) {
             policy.version = format!("{}+{name}", policy.version);
         }
-        self.assigned.change(&mut policy);
+        self.assigned.apply_to(&mut policy);
         Ok(policy)
     }
 }
@@ -194,12 +197,13 @@ impl Loaded {
         if is_unset {
             return None;
         }
+        // Two settings with one version would make replay compare decisions of different policies.
         let name = doorward_ledger::Hash::of(format!("{set:?}").as_bytes()).to_string();
         name.get(..8).map(str::to_owned)
     }
 
-    fn new(files: Config, trust: Trust, tightening: Config, reader: Reader) -> Loaded {
-        let Reader { problems, sources, accepted, covered, unaccepted } = reader;
+    fn new(files: Config, trust: Trust, tightening: Config, reader: SourceReader) -> Loaded {
+        let SourceReader { problems, sources, accepted, covered, unaccepted } = reader;
         let empty = Loaded::default();
         let mut loaded = Loaded { trust, files, tightening, problems, sources, accepted, covered, unaccepted, ..empty };
         loaded.compose();
@@ -207,12 +211,13 @@ impl Loaded {
     }
 
     /// The user's own files, limited to what was accepted.
-    pub(crate) fn covered(&self) -> impl Iterator<Item = (&str, &Covered)> {
+    pub(crate) fn covered(&self) -> impl Iterator<Item = (&str, &AcceptedPart)> {
         self.covered.iter().map(|(name, covered)| (*name, covered))
     }
 
     /// The user's own files as they are written.
     pub(crate) fn own_files(&self) -> impl Iterator<Item = (&str, Config)> {
+        // Managed settings need no acceptance: an agent can't write to `/etc`.
         let is_own = |source: &&Source| source.is_there && matches!(source.name, USER | PI_GLOBAL | THRESHOLDS);
         self.sources.iter().filter(is_own).map(|source| (source.name, source.config()))
     }
@@ -234,7 +239,7 @@ impl Loaded {
     }
 
     /// Adds the user's program and rule files; programs only if they were accepted as they are.
-    fn take_up(&mut self, mut own: Own, folder: &Path) {
+    fn add_extensions(&mut self, mut own: Extensions, folder: &Path) {
         self.written_programs = own.programs;
         if !self.accepted.covers_programs(own.programs) {
             own.programs = &[];
@@ -286,31 +291,34 @@ impl Loaded {
 }
 
 /// Reads all sources for work in a project.
-pub(crate) fn load(places: &Places, project: Option<&str>, agent: &str) -> Loaded {
-    load_instead(places, project, agent, &Instead::default())
+pub(crate) fn load(dirs: &Dirs, project: Option<&str>, agent: &str) -> Loaded {
+    load_with(dirs, project, agent, &Overrides::default())
 }
 
 /// Reads all sources for work in a project, with replacements for some of the user's.
-pub(crate) fn load_instead(places: &Places, project: Option<&str>, agent: &str, instead: &Instead) -> Loaded {
-    let mut reader = Reader::default();
-    reader.accepted(places);
-    let own = if places.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
-    let user = reader.toml(USER, places.config_file(), own);
+pub(crate) fn load_with(dirs: &Dirs, project: Option<&str>, agent: &str, overrides: &Overrides) -> Loaded {
+    let mut reader = SourceReader::default();
+    reader.load_accepted(dirs);
+    // `HOME` can point into the repository, whose files anyone can write (decision 0007).
+    let own = if dirs.may_loosen(project) { Rights::Full } else { Rights::TightenOnly };
+    let user = reader.toml(USER, dirs.config_file(), own);
     let user = reader.cover(user);
-    let mut files = instead.config.clone().unwrap_or(user);
-    let numbers = reader.thresholds(places, own).map(|numbers| reader.cover(numbers));
-    let wanted = instead.thresholds.map(|thresholds| Config { thresholds, ..Config::default() });
+    let mut files = overrides.config.clone().unwrap_or(user);
+    let numbers = reader.thresholds(dirs, own).map(|numbers| reader.cover(numbers));
+    let wanted = overrides.thresholds.map(|thresholds| Config { thresholds, ..Config::default() });
     if let Some(numbers) = wanted.or(numbers) {
         files = files.joined_with(numbers);
     }
     if agent == "pi" {
-        let global = reader.pi(PI_GLOBAL, places.pi_file(), own);
+        let global = reader.pi(PI_GLOBAL, dirs.pi_file(), own);
         files = files.joined_with(reader.cover(global));
     }
-    let trust = reader.trust(places, own);
+    let trust = reader.trust(dirs, own);
+    // Last among the files that may loosen, so that the administrator overrules the user.
     if !crate::machine::paths::is_stage() {
         files = files.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
     }
+    // From here on come files that the agent, the repository or the environment may have written.
     let mut tightening = Config::default();
     if let Some(project) = project.map(Path::new) {
         tightening = reader.toml("project", project.join(PROJECT), Rights::TightenOnly);
@@ -323,22 +331,22 @@ pub(crate) fn load_instead(places: &Places, project: Option<&str>, agent: &str, 
     if agent == "pi" {
         tightening = tightening.tightened_by(reader.pi_inline());
     }
-    for file in client_rules::files(agent, places.home(), project) {
+    for file in client_rules::files(agent, dirs.home(), project) {
         tightening = tightening.tightened_by(reader.rules_of_client(&file));
     }
-    let folder = places.config_directory();
-    let added = user_files::load(&folder, places.may_loosen(project), &mut reader.problems);
-    let rollout = reader.rollout(places, own);
+    let folder = dirs.config_directory();
+    let added = user_files::load(&folder, dirs.may_loosen(project), &mut reader.problems);
+    let rollout = reader.rollout(dirs, own);
     let mut loaded = Loaded::new(files, trust, tightening, reader);
-    loaded.take_up(added, &folder);
+    loaded.add_extensions(added, &folder);
     loaded.project = project.map(str::to_owned);
     if own == Rights::Full {
-        loaded.history = instead.history.as_ref().unwrap_or(&loaded.accepted.history).clone();
+        loaded.history = overrides.history.as_ref().unwrap_or(&loaded.accepted.history).clone();
     }
-    if let Some(own) = &instead.own {
+    if let Some(own) = &overrides.own {
         loaded.own.rules.clone_from(&own.rules);
     }
-    if let Some(scorer) = &instead.scorer {
+    if let Some(scorer) = &overrides.scorer {
         loaded.own.scorer.clone_from(scorer);
     }
     loaded.roll_out(rollout, agent);
@@ -347,17 +355,17 @@ pub(crate) fn load_instead(places: &Places, project: Option<&str>, agent: &str, 
 
 /// Reads sources one by one and keeps what they said.
 #[derive(Default)]
-struct Reader {
+struct SourceReader {
     problems: Vec<String>,
     sources: Vec<Source>,
     accepted: Accepted,
-    covered: Vec<(&'static str, Covered)>,
+    covered: Vec<(&'static str, AcceptedPart)>,
     unaccepted: Vec<(String, Vec<&'static str>)>,
 }
 
-impl Reader {
-    fn accepted(&mut self, places: &Places) {
-        match Accepted::load(places) {
+impl SourceReader {
+    fn load_accepted(&mut self, dirs: &Dirs) {
+        match Accepted::load(dirs) {
             Ok(accepted) => self.accepted = accepted,
             Err(problem) => self.problems.push(problem),
         }
@@ -372,7 +380,7 @@ impl Reader {
             self.unaccepted.push((source.place.clone(), keys));
         }
         let is_new = source.is_there && self.accepted.lacks(source.name, &config);
-        self.covered.push((source.name, Covered { config: config.clone(), is_new }));
+        self.covered.push((source.name, AcceptedPart { config: config.clone(), is_new }));
         config
     }
 
@@ -383,8 +391,8 @@ impl Reader {
     }
 
     /// The file of thresholds; `None` if there is none and never was.
-    fn thresholds(&mut self, places: &Places, rights: Rights) -> Option<Config> {
-        let path = places.thresholds_file();
+    fn thresholds(&mut self, dirs: &Dirs, rights: Rights) -> Option<Config> {
+        let path = dirs.thresholds_file();
         let read = checked_read::read(&path);
         if matches!(read, Ok(None)) && !self.accepted.knows(THRESHOLDS) {
             return None;
@@ -417,8 +425,8 @@ impl Reader {
         self.source(file.name, place, Rights::TightenOnly, file.read(), |text| file.tightening(text))
     }
 
-    fn trust(&mut self, places: &Places, rights: Rights) -> Trust {
-        match (Trust::load(places), rights) {
+    fn trust(&mut self, dirs: &Dirs, rights: Rights) -> Trust {
+        match (Trust::load(dirs), rights) {
             (Ok(trust), Rights::Full) => trust,
             (Ok(_), Rights::TightenOnly) => Trust::default(),
             (Err(problem), _) => {
@@ -428,8 +436,8 @@ impl Reader {
         }
     }
 
-    fn rollout(&mut self, places: &Places, rights: Rights) -> Option<Rollout> {
-        match (Rollout::load(places), rights) {
+    fn rollout(&mut self, dirs: &Dirs, rights: Rights) -> Option<Rollout> {
+        match (Rollout::load(dirs), rights) {
             (Ok(rollout), Rights::Full) => rollout,
             (Ok(_), Rights::TightenOnly) => None,
             (Err(problem), _) => {
@@ -459,6 +467,7 @@ impl Reader {
         };
         let (said, noticed) = parsed.unwrap_or_else(|problem| {
             self.problems.push(problem);
+            // Ignoring the file would drop its denials.
             (Config { strict: true, ..Config::default() }, Vec::new())
         });
         let source = Source { name, place, rights, is_there, said, noticed };

@@ -13,11 +13,12 @@ use doorward_engine::{Rule, Scorer};
 use crate::machine::checked_read;
 
 /// More files than anyone writes by hand.
+// Each file is parsed for every call.
 const FILES: usize = 200;
 
 /// What the user added.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Own {
+pub(crate) struct Extensions {
     /// Packed program files, empty if there are none.
     pub programs: &'static [u8],
     pub rules: Vec<Rule>,
@@ -25,7 +26,7 @@ pub(crate) struct Own {
 }
 
 /// A file with its display path.
-struct Source {
+struct UserFile {
     shown: String,
     stem: String,
     text: String,
@@ -34,14 +35,14 @@ struct Source {
 /// Reads both folders below the configuration directory. A missing folder costs nothing.
 ///
 /// Each problem names a file and what to do; if one file of a kind has a problem, all files of that kind are left out.
-pub(crate) fn load(directory: &Path, may_loosen: bool, problems: &mut Vec<String>) -> Own {
+pub(crate) fn load(directory: &Path, may_loosen: bool, problems: &mut Vec<String>) -> Extensions {
     let (mut has_programs, mut has_rules, mut has_scorer) = (false, false, false);
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         has_programs |= entry.file_name() == "programs";
         has_rules |= entry.file_name() == "rules";
         has_scorer |= entry.file_name() == "scorer.tsv";
     }
-    let mut own = Own::default();
+    let mut own = Extensions::default();
     if has_programs && may_loosen {
         own.programs = keep(sources(&directory.join("programs")).and_then(|files| programs(&files)), problems);
     }
@@ -79,7 +80,7 @@ fn keep<T: Default>(read: Result<T, Vec<String>>, problems: &mut Vec<String>) ->
 }
 
 /// The files of a folder, in order.
-fn sources(folder: &Path) -> Result<Vec<Source>, Vec<String>> {
+fn sources(folder: &Path) -> Result<Vec<UserFile>, Vec<String>> {
     let unreadable = |error: std::io::Error| vec![format!("`{}` can't be read: {error}", folder.display())];
     let mut paths: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(unreadable)? {
@@ -97,7 +98,7 @@ fn sources(folder: &Path) -> Result<Vec<Source>, Vec<String>> {
     for path in paths {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         match checked_read::read(&path) {
-            Ok(Some(text)) => files.push(Source { shown: path.display().to_string(), stem, text }),
+            Ok(Some(text)) => files.push(UserFile { shown: path.display().to_string(), stem, text }),
             Ok(None) => problems.push(format!("`{}` disappeared while being read", path.display())),
             Err(problem) => problems.push(problem),
         }
@@ -110,7 +111,7 @@ fn advice(complaint: &Complaint) -> String {
     format!("{complaint}; fix or remove the file")
 }
 
-fn programs(files: &[Source]) -> Result<&'static [u8], Vec<String>> {
+fn programs(files: &[UserFile]) -> Result<&'static [u8], Vec<String>> {
     let mut problems = Vec::new();
     let known = built_in();
     let mut read = Vec::new();
@@ -150,7 +151,7 @@ fn programs(files: &[Source]) -> Result<&'static [u8], Vec<String>> {
     if wrong.is_empty() { Ok(packed) } else { Err(wrong) }
 }
 
-fn rules(files: &[Source], programs: &'static [u8]) -> Result<Vec<Rule>, Vec<String>> {
+fn rules(files: &[UserFile], programs: &'static [u8]) -> Result<Vec<Rule>, Vec<String>> {
     let mut problems = Vec::new();
     let mut rules = Vec::new();
     for source in files {
@@ -186,7 +187,7 @@ mod tests {
         directory
     }
 
-    fn loaded(files: &[(&str, &str)]) -> (Own, Vec<String>) {
+    fn loaded(files: &[(&str, &str)]) -> (Extensions, Vec<String>) {
         let directory = directory(files);
         let mut problems = Vec::new();
         let own = load(directory.path(), true, &mut problems);
@@ -194,7 +195,7 @@ mod tests {
         (own, problems.iter().map(|problem| problem.replace(&place, "~")).collect())
     }
 
-    fn verdict(own: &Own, command: &str) -> Verdict {
+    fn verdict(own: &Extensions, command: &str) -> Verdict {
         let world = example::world().with_programs(own.programs);
         let mut policy = Policy { mode: Mode::Auto, ..Policy::built_in() };
         policy.rules.extend(own.rules.iter().cloned());
@@ -203,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_program_of_the_user_is_understood() {
-        assert_eq!(verdict(&Own::default(), "frob a.txt"), Verdict::Confirm);
+        assert_eq!(verdict(&Extensions::default(), "frob a.txt"), Verdict::Confirm);
         let (own, problems) = loaded(&[("programs/frob.toml", FROB)]);
         assert_eq!(problems, Vec::<String>::new());
         assert_eq!(verdict(&own, "frob a.txt"), Verdict::AutoApprove);
@@ -214,14 +215,14 @@ mod tests {
     #[test]
     fn a_home_that_may_not_loosen_describes_no_programs() {
         let directory = directory(&[("programs/frob.toml", FROB)]);
-        assert_eq!(load(directory.path(), false, &mut Vec::new()), Own::default());
+        assert_eq!(load(directory.path(), false, &mut Vec::new()), Extensions::default());
     }
 
     #[test]
     fn a_rule_of_the_user_blocks() {
         let (own, problems) = loaded(&[("rules/mirror.toml", RULE)]);
         assert_eq!((problems, own.rules.len()), (Vec::new(), 1));
-        assert_eq!(verdict(&Own::default(), "git fetch"), Verdict::AutoApprove);
+        assert_eq!(verdict(&Extensions::default(), "git fetch"), Verdict::AutoApprove);
         assert_eq!(verdict(&own, "git fetch"), Verdict::Block);
     }
 
@@ -241,19 +242,19 @@ mod tests {
             (
                 "rules/r.toml",
                 &RULE.replace("block", "approve"),
-                "~/rules/r.toml:4: `approve` is not a verdict of a rule",
+                "~/rules/r.toml:4: `approve` is not a verdict for your own rules",
             ),
             (
                 "rules/r.toml",
                 &RULE.replace("verdict = \"block\"\n", ""),
-                "~/rules/r.toml:1: `verdict = \"confirm\"` or",
+                "~/rules/r.toml:1: use `verdict = \"confirm\"` or",
             ),
             ("rules/r.toml", &RULE.replace("\"git status\"", "\"git fetch -q\""), "~/rules/r.toml:10: fires on"),
             ("rules/r.toml", &RULE.replace("\"network\"", "\"net\""), "~/rules/r.toml:12: `net` is not a"),
         ];
         for (name, text, wanted) in rows {
             let (own, problems) = loaded(&[(name, text)]);
-            assert_eq!(own, Own::default(), "{wanted}");
+            assert_eq!(own, Extensions::default(), "{wanted}");
             assert!(problems.len() == 1 && problems[0].starts_with(wanted), "wanted {wanted}\ngot {problems:?}");
             assert!(problems[0].ends_with("fix or remove the file"), "{problems:?}");
         }
@@ -265,7 +266,7 @@ mod tests {
         let file = directory.path().join("rules/mirror.toml");
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o666)).unwrap();
         let mut problems = Vec::new();
-        assert_eq!(load(directory.path(), true, &mut problems), Own::default());
+        assert_eq!(load(directory.path(), true, &mut problems), Extensions::default());
         assert!(problems[0].contains("can be changed by others"), "{problems:?}");
     }
 }

@@ -72,14 +72,17 @@ fn the_demonstration_tells_its_stories_and_shows_nothing_of_the_machine() {
     for part in [
         "block    T=~; $(echo rm) -rf \"$T\"",
         "deletes the root or the home directory (~)",
-        "writes something shaped like a secret",
+        "writes something that looks like a secret",
         "approve  git reset --hard && git clean -fdx",
         "3 paths restored, byte for byte",
         "the record is intact: ",
     ] {
         assert!(shown.contains(part), "`{part}`:\n{shown}");
     }
-    assert!(!shown.contains("in a row") && !shown.contains("/tmp") && !shown.contains("not understood"), "{shown}");
+    assert!(
+        !shown.contains("in a row") && !shown.contains("/tmp") && !shown.contains("tell what this does"),
+        "{shown}"
+    );
     let left: Vec<_> = std::fs::read_dir(home.path("scratch")).unwrap().collect();
     assert!(left.is_empty(), "nothing is left: {left:?}");
     let steady = |shown: String| shown.lines().filter(|line| !line.contains(" ms: ")).collect::<Vec<_>>().join("\n");

@@ -183,13 +183,7 @@ fn a_damaged_count_of_answers_means_that_nothing_is_known() {
 #[test]
 fn a_first_day_of_answers_is_enough_to_promote_and_one_no_is_not() {
     let Some(home) = working("auto") else { return };
-    let person = |line: &str, question: &str| {
-        let terminal = Terminal::new(&home);
-        terminal.run(&home, line);
-        terminal.shows(question);
-        terminal.types("y");
-        terminal.shows("ended with 0");
-    };
+    let person = |line: &str, question: &str| Terminal::say_yes(&home, line, question);
     person("doorward rollout start claude", "confirm-all");
     let criteria = || home.run(&["rollout", "status", "--json"], b"").json()["rollouts"][0]["criteria"].clone();
     let found = |what: &str| {

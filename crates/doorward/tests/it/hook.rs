@@ -4,13 +4,6 @@ use serde_json::{Value, json};
 
 use crate::support::{Home, Ran, feed};
 
-fn trusting() -> Home {
-    let home = Home::new();
-    let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    home
-}
-
 fn decision(ran: &Ran) -> String {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let answer = ran.json();
@@ -22,7 +15,7 @@ fn decision(ran: &Ran) -> String {
 
 #[test]
 fn calls_are_allowed_asked_about_or_denied() {
-    let home = trusting();
+    let home = Home::trusting();
     for (tool, input, expected) in [
         ("Bash", json!({"command": "ls -la", "description": "look"}), "allow"),
         ("Bash", json!({"command": "git push origin main"}), "ask"),
@@ -37,13 +30,13 @@ fn calls_are_allowed_asked_about_or_denied() {
 
 #[test]
 fn where_nobody_seems_to_be_there_the_question_says_how_a_person_can_let_it_pass() {
-    let home = trusting();
+    let home = Home::trusting();
     let payload = home.payload("Bash", json!({"command": "git push origin main"})).to_string();
     let mut command = home.command(&["hook", "claude"]);
     let ran = feed(command.env("CLAUDE_CODE_SESSION_ATTENDED", "0"), payload.as_bytes());
     // The agent refuses by itself what nobody answers; but a program may be there that asks its user.
     assert_eq!(decision(&ran), "ask");
-    assert!(ran.stdout.contains("doorward asks because this sends commits to a remote"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("doorward asks because this pushes commits to a remote"), "{}", ran.stdout);
 }
 
 #[test]
@@ -56,7 +49,7 @@ fn an_agent_that_nobody_has_trusted_is_asked_about_everything() {
 
 #[test]
 fn a_project_may_tighten_but_not_loosen() {
-    let home = trusting();
+    let home = Home::trusting();
     std::fs::write(
         home.project().join(".doorward.toml"),
         "[permissions]\ndeny = [\"bash(ls*)\"]\nallow = [\"bash(git push*)\"]\n",
@@ -70,7 +63,7 @@ fn a_project_may_tighten_but_not_loosen() {
 
 #[test]
 fn a_home_inside_the_project_brings_no_trust() {
-    let home = trusting();
+    let home = Home::trusting();
     let fake = home.project().join("fake");
     std::fs::create_dir_all(fake.join(".config/doorward")).unwrap();
     std::fs::write(fake.join(".config/doorward/config.toml"), "[agents.claude]\nmode = \"auto\"\n").unwrap();
@@ -81,7 +74,7 @@ fn a_home_inside_the_project_brings_no_trust() {
 
 #[test]
 fn other_events_are_recorded_or_ignored_without_a_word() {
-    let home = trusting();
+    let home = Home::trusting();
     for event in [
         "PostToolUse",
         "PostToolUseFailure",
@@ -121,7 +114,7 @@ fn a_session_begins_with_a_word_to_the_model_unless_nothing_is_decided() {
 
 #[test]
 fn an_event_without_a_call_never_stops_the_agent() {
-    let home = trusting();
+    let home = Home::trusting();
     std::fs::remove_dir_all(home.path(".local/state/doorward")).unwrap();
     std::fs::write(home.path(".local/state/doorward"), "in the way").unwrap();
     for event in ["UserPromptSubmit", "SessionEnd", "PostToolUse"] {
@@ -162,7 +155,7 @@ fn codex_hears_refusals_only_and_permissions() {
 
 #[test]
 fn whatever_holds_the_hook_up_ends_in_a_refusal() {
-    let home = trusting();
+    let home = Home::trusting();
     for (agent, says_why) in [("claude", false), ("codex", true)] {
         let mut command = home.command(&["hook", agent]);
         command.env("DOORWARD_FAULT", "waiting").stdin(std::process::Stdio::piped());
@@ -178,7 +171,7 @@ fn whatever_holds_the_hook_up_ends_in_a_refusal() {
 
 #[test]
 fn what_cannot_be_read_blocks() {
-    let home = trusting();
+    let home = Home::trusting();
     let deep = format!("{{\"hook_event_name\":{}", "[".repeat(100_000));
     let duplicate = br#"{"hook_event_name":"PreToolUse","cwd":"/","tool_name":"Bash","tool_input":{"command":"ls","command":"rm -rf /"}}"#;
     for payload in [
@@ -199,13 +192,13 @@ fn what_cannot_be_read_blocks() {
 
 #[test]
 fn a_payload_beyond_the_limit_blocks() {
-    let home = trusting();
+    let home = Home::trusting();
     blocked(&home.run(&["hook", "claude"], &vec![b' '; (64 << 20) + 1]));
 }
 
 #[test]
 fn what_cannot_be_recorded_is_not_approved() {
-    let home = trusting();
+    let home = Home::trusting();
     std::fs::remove_dir_all(home.path(".local/state/doorward/log")).unwrap();
     blocked(&home.hook("Bash", json!({"command": "ls"})));
     std::fs::write(home.path(".local/state/doorward/log"), "in the way").unwrap();
@@ -214,7 +207,7 @@ fn what_cannot_be_recorded_is_not_approved() {
 
 #[test]
 fn a_fault_while_judging_asks_and_a_fault_elsewhere_blocks() {
-    let home = trusting();
+    let home = Home::trusting();
     let payload = home.payload("Bash", json!({"command": "ls"})).to_string();
     let faulty = |place: &str| {
         let mut command = home.command(&["hook", "claude"]);
@@ -229,7 +222,7 @@ fn a_fault_while_judging_asks_and_a_fault_elsewhere_blocks() {
 
 #[test]
 fn the_installed_line_blocks_even_without_the_program() {
-    let home = trusting();
+    let home = Home::trusting();
     let settings: Value = serde_json::from_str(&home.read(".claude/settings.json").unwrap()).unwrap();
     let line = settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
     let gone = line.replace(crate::support::program().to_str().unwrap(), "/nowhere/doorward");
@@ -279,7 +272,7 @@ fn redirected(home: &Home, agent: &str, streams: &str, payload: &str) -> Ran {
 
 #[test]
 fn an_answer_that_nobody_hears_is_a_refusal() {
-    let home = trusting();
+    let home = Home::trusting();
     for command in ["ls -la", "git push origin main", "rm -rf ~"] {
         let payload = home.payload("Bash", json!({ "command": command })).to_string();
         for streams in [">&-", "> /dev/null", ">&- 0<&0"] {
@@ -289,7 +282,7 @@ fn an_answer_that_nobody_hears_is_a_refusal() {
             blocked(&redirected(&home, "claude", "> /dev/full", &payload));
         }
     }
-    let home = trusting();
+    let home = Home::trusting();
     let payload = home.payload("Bash", json!({ "command": "ls -la" })).to_string();
     blocked(&redirected(&home, "claude", "<&-", &payload));
     let muted = redirected(&home, "claude", "2>&-", &payload);
@@ -305,7 +298,7 @@ fn an_answer_that_nobody_hears_is_a_refusal() {
 #[test]
 fn a_reader_that_went_away_is_no_reader() {
     use std::io::Write;
-    let home = trusting();
+    let home = Home::trusting();
     let payload = home.payload("Bash", json!({ "command": "ls -la" })).to_string();
     let mut command = home.command(&["hook", "claude"]);
     let piped = std::process::Stdio::piped;
@@ -319,7 +312,7 @@ fn a_reader_that_went_away_is_no_reader() {
 
 #[test]
 fn a_lock_that_another_process_keeps_is_a_refusal_in_words() {
-    let home = trusting();
+    let home = Home::trusting();
     let log = std::fs::File::open(home.path(".local/state/doorward/log")).unwrap();
     rustix::fs::flock(&log, rustix::fs::FlockOperation::LockExclusive).unwrap();
     for agent in ["claude", "generic"] {
@@ -343,7 +336,7 @@ fn a_lock_that_another_process_keeps_is_a_refusal_in_words() {
 #[test]
 fn state_that_others_can_change_blocks_every_call_and_names_the_way_out() {
     use std::os::unix::fs::{PermissionsExt, symlink};
-    let home = trusting();
+    let home = Home::trusting();
     let list = || home.hook("Bash", json!({ "command": "ls -la" }));
     assert_eq!(decision(&list()), "allow");
     for name in ["", "sessions", "log/current.log"] {
@@ -367,7 +360,7 @@ fn state_that_others_can_change_blocks_every_call_and_names_the_way_out() {
 
 #[test]
 fn a_pipe_or_a_socket_in_the_place_of_a_file_is_not_opened() {
-    let home = trusting();
+    let home = Home::trusting();
     let fifo = home.project().join("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     let _socket = std::os::unix::net::UnixListener::bind(home.project().join("socket")).unwrap();

@@ -9,13 +9,6 @@ use serde_json::{Value, json};
 use crate::support::Home;
 use crate::support::terminal::{Terminal, is_there};
 
-fn trusting() -> Home {
-    let home = Home::new();
-    let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    home
-}
-
 fn bash(home: &Home, command: &str) -> String {
     let said = home.hook("Bash", json!({ "command": command })).json();
     said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
@@ -23,7 +16,7 @@ fn bash(home: &Home, command: &str) -> String {
 
 #[test]
 fn the_figures_are_those_of_the_record() {
-    let home = trusting();
+    let home = Home::trusting();
     for command in ["ls", "pwd", "git push origin main", "rm -rf ~"] {
         let _said = bash(&home, command);
     }
@@ -48,7 +41,7 @@ fn the_figures_are_those_of_the_record() {
 
 #[test]
 fn prometheus_reads_what_is_printed() {
-    let home = trusting();
+    let home = Home::trusting();
     for command in ["ls", "git push origin main", "rm -rf ~"] {
         let _said = bash(&home, command);
     }
@@ -78,7 +71,7 @@ fn prometheus_reads_what_is_printed() {
 
 #[test]
 fn alerts_are_raised_as_they_happen_explained_and_answered_by_a_person() {
-    let home = trusting();
+    let home = Home::trusting();
     let quiet = home.run(&["alerts"], b"");
     assert!(quiet.code == 0 && quiet.stdout.contains("no open alerts"), "{}", quiet.stdout);
     for _ in 0..5 {
@@ -113,7 +106,7 @@ fn alerts_are_raised_as_they_happen_explained_and_answered_by_a_person() {
 
 #[test]
 fn a_broken_record_is_an_alert_that_no_word_resolves() {
-    let home = trusting();
+    let home = Home::trusting();
     let _said = bash(&home, "ls");
     let file = home.path(".local/state/doorward/log/current.log");
     let mut bytes = std::fs::read(&file).unwrap();
@@ -146,7 +139,7 @@ fn notifier(home: &Home, script: &str) {
 
 #[test]
 fn a_person_is_told_what_waits_and_no_secret() {
-    let home = trusting();
+    let home = Home::trusting();
     let told = home.path("told").display().to_string();
     notifier(&home, &format!("cat >> {told}; echo >> {told}"));
     let secret = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
@@ -160,7 +153,7 @@ fn a_person_is_told_what_waits_and_no_secret() {
 
 #[test]
 fn a_notifier_that_fails_or_hangs_changes_no_answer_and_is_recorded_once() {
-    let home = trusting();
+    let home = Home::trusting();
     notifier(&home, "exit 7");
     for branch in ["one", "two", "three"] {
         assert_eq!(bash(&home, &format!("git push origin {branch}")), "ask");
@@ -178,7 +171,7 @@ fn a_notifier_that_fails_or_hangs_changes_no_answer_and_is_recorded_once() {
 
 #[test]
 fn a_repository_cannot_have_a_command_run_by_the_notifier() {
-    let home = trusting();
+    let home = Home::trusting();
     let text = "[notify]\ncommand = [\"/bin/touch\", \"/nowhere\"]\nwebhook = \"https://evil.example\"\n";
     std::fs::write(home.project().join(".doorward.toml"), text).unwrap();
     let shown = home.run(&["config", "--json"], b"").stdout;

@@ -5,13 +5,6 @@ use serde_json::json;
 use crate::support::terminal::{Terminal, is_there};
 use crate::support::{Home, Ran};
 
-fn trusting() -> Home {
-    let home = Home::new();
-    let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    home
-}
-
 fn decision(ran: &Ran) -> (String, String) {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let answer = ran.json();
@@ -113,7 +106,7 @@ const SPELLINGS: &[&str] = &[
 
 #[test]
 fn no_call_says_yes_in_a_persons_place() {
-    let home = trusting();
+    let home = Home::trusting();
     let mut let_through = Vec::new();
     for (at, command) in SPELLINGS.iter().enumerate() {
         let mut payload = home.payload("Bash", json!({ "command": command }));
@@ -130,7 +123,7 @@ fn no_call_says_yes_in_a_persons_place() {
 
 #[test]
 fn no_file_tool_makes_a_grant_or_reads_the_key() {
-    let home = trusting();
+    let home = Home::trusting();
     let state = |name: &str| home.path(".local/state/doorward").join(name);
     std::fs::create_dir_all(home.project().join("sub")).unwrap();
     std::os::unix::fs::symlink(state(""), home.project().join("sub/way")).unwrap();
@@ -152,7 +145,7 @@ fn no_file_tool_makes_a_grant_or_reads_the_key() {
 
 #[test]
 fn without_a_terminal_or_below_an_agent_nobody_is_a_person() {
-    let home = trusting();
+    let home = Home::trusting();
     for arguments in [&["approve", "bcdfgh"][..], &["refuse", "bcdfgh"]] {
         let ran = home.without_terminal(arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (1, ""), "{}", ran.stderr);
@@ -165,7 +158,7 @@ fn without_a_terminal_or_below_an_agent_nobody_is_a_person() {
 
 #[test]
 fn what_waits_is_listed_for_everybody() {
-    let home = trusting();
+    let home = Home::trusting();
     assert_eq!(home.run(&["pending"], b"").stdout, "no calls are waiting for you\n");
     let _asked = home.hook("Bash", json!({ "command": "rm -rf ~" }));
     let listed = home.run(&["pending", "--json"], b"").json();
@@ -184,7 +177,7 @@ fn a_person_at_a_terminal_says_yes_and_the_call_runs_once() {
     if !is_there("no terminal was driven") {
         return;
     }
-    let home = trusting();
+    let home = Home::trusting();
     let terminal = Terminal::new(&home);
     let call = || decision(&home.hook("Bash", json!({ "command": "git push origin main" }))).0;
     let id = |command: &str| {
@@ -227,7 +220,7 @@ fn a_person_at_a_terminal_says_yes_and_the_call_runs_once() {
 
 #[test]
 fn after_three_denials_a_person_looks_and_a_reset_clears_the_counters_only() {
-    let home = trusting();
+    let home = Home::trusting();
     std::fs::write(home.project().join(".env"), "TOKEN=x\n").unwrap();
     let says = |command: &str| decision(&home.hook("Bash", json!({ "command": command })));
     let _read = says("cat .env");
@@ -266,7 +259,7 @@ fn an_answer_pasted_together_with_the_command_is_none() {
     if !is_there("nothing was pasted") {
         return;
     }
-    let home = trusting();
+    let home = Home::trusting();
     let _asked = home.hook("Bash", json!({ "command": "git push origin main" }));
     let id = home.run(&["pending", "--json"], b"").json()[0]["id"].as_str().unwrap().to_owned();
     let line = format!("{} approve {id}", crate::support::program().display());

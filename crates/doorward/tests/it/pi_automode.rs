@@ -101,19 +101,19 @@ fn some_calls_are_refused_before_any_model_sees_them() {
         (bash("true; echo k > \"$HOME/.ssh/authorized_keys\""), "authorized_keys"),
         (bash("git config --global http.sslVerify false"), "certificate checks"),
         (bash("ls && git -c http.sslVerify=false pull"), "certificate checks"),
-        (bash("echo '{}' | tee .pi/automode.local.json"), "settings, hooks or permissions of an AI agent"),
+        (bash("echo '{}' | tee .pi/automode.local.json"), "an AI agent's settings, hooks or permissions"),
         (bash("crontab jobs"), "run later"),
         (bash("systemctl enable x"), "run later"),
         (bash("rm -rf /"), "the root or the home directory"),
         (bash("rm -rf /home/jo"), "the root or the home directory"),
         (bash("rm -rf /var/log"), "system directory"),
-        (bash("chmod -R 777 /etc"), "writable by everybody"),
+        (bash("chmod -R 777 /etc"), "writable by everyone"),
         (bash("chown jo ~/.ssh/authorized_keys"), "authorized_keys"),
     ];
     for (input, because) in rows {
         blocked("bash", input, json!({}), "layer-1", because);
     }
-    let settings = "settings, hooks or permissions of an AI agent";
+    let settings = "an AI agent's settings, hooks or permissions";
     blocked("write", write(".pi/automode.local.json"), json!({}), "layer-1", settings);
     blocked("write", write("plain.ts"), json!({}), "layer-1", settings);
 }

@@ -260,13 +260,7 @@ fn what_was_rolled_out_and_went_back_is_told() {
         return;
     }
     let Some((home, webhook)) = told() else { return };
-    let person = |line: &str, question: &str| {
-        let terminal = Terminal::new(&home);
-        terminal.run(&home, line);
-        terminal.shows(question);
-        terminal.types("y");
-        terminal.shows("ended with 0");
-    };
+    let person = |line: &str, question: &str| Terminal::say_yes(&home, line, question);
     person("doorward rollout start claude", "confirm-all");
     for (share, question) in [("", "`shadow`"), (" --share 50%", "`canary`"), ("", "to `auto`")] {
         person(&format!("doorward rollout promote --anyway --why 'a test'{share}"), question);

@@ -7,7 +7,7 @@ mod server;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use server::{Does, Server, allows};
+use server::{Server, ServerBehavior, allows};
 
 use crate::support::Home;
 use crate::support::terminal::{Terminal, is_there};
@@ -81,19 +81,19 @@ fn lists_are_criticised_without_a_model() {
 
 #[test]
 fn a_model_is_tried_before_it_counts() {
-    let server = Server::new(Does::Says(allows().to_string()));
+    let server = Server::new(ServerBehavior::Says(allows().to_string()));
     let home = with_provider(&server, "");
     let tried = home.run(&["model", "test", "local/m"], b"");
     assert!(tried.code == 0 && tried.stdout.contains("it replied: "), "{} {}", tried.stdout, tried.stderr);
     assert!(tried.stdout.contains("1000 tokens read (900 kept), 50 written"), "{}", tried.stdout);
-    let broken = with_provider(&Server::new(Does::Says("yes".into())), "");
+    let broken = with_provider(&Server::new(ServerBehavior::Says("yes".into())), "");
     let tried = broken.run(&["model", "test", "local/m"], b"");
     assert!(tried.code == 1 && tried.stdout.contains("not valid decision JSON"), "{}", tried.stdout);
 }
 
 #[test]
 fn models_are_compared_on_labelled_calls() {
-    let server = Server::new(Does::Says(allows().to_string()));
+    let server = Server::new(ServerBehavior::Says(allows().to_string()));
     let home = with_provider(&server, "");
     let row = |command: &str, expect: &str| {
         let world = json!({ "home": "/home/jo", "project": "/srv/app" });
@@ -115,7 +115,7 @@ fn a_reviewer_that_a_person_chose_and_that_hangs_keeps_nobody_waiting() {
     if !is_there("no person chose a model") {
         return;
     }
-    let server = Server::new(Does::Hangs);
+    let server = Server::new(ServerBehavior::Hangs);
     let home = with_provider(&server, "reasoned = \"always\"");
     let terminal = Terminal::new(&home);
     terminal.run(&home, "doorward model use local/m");
@@ -160,7 +160,7 @@ fn the_key_that_pi_lends_reaches_its_provider_and_nothing_else() {
     if !is_there("no person chose a model") {
         return;
     }
-    let server = Server::new(Does::Says(allows().to_string()));
+    let server = Server::new(ServerBehavior::Says(allows().to_string()));
     let home = with_provider(&server, "");
     assert_eq!(home.run(&["setup", "pi", "--without-hooks", "--yes", "--mode", "auto"], b"").code, 0);
     chosen_at_a_terminal(&home);
@@ -194,7 +194,7 @@ fn what_keeps_a_model_from_reviewing_is_said_with_the_way_out() {
     if !is_there("no person chose a model") {
         return;
     }
-    let server = Server::new(Does::Says(allows().to_string()));
+    let server = Server::new(ServerBehavior::Says(allows().to_string()));
     let home = with_provider(&server, "");
     let missing =
         |wanted: &str| home.run(&["model", "list", "--json", "--wanted", wanted], b"").json()["missing"].clone();

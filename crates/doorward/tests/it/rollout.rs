@@ -4,26 +4,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use crate::support::Home;
 use crate::support::terminal::{Terminal, is_there};
-use crate::support::{Home, Ran};
-
-fn set_up() -> Home {
-    let home = Home::new();
-    let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    home
-}
-
-fn hook(home: &Home, session: &str, id: &str, command: &str) -> Ran {
-    let mut payload = home.payload("Bash", json!({ "command": command }));
-    payload["session_id"] = json!(session);
-    payload["tool_use_id"] = json!(id);
-    home.run(&["hook", "claude"], payload.to_string().as_bytes())
-}
 
 /// What the hook says, and why; in shadow it says nothing.
 fn says(home: &Home, session: &str, command: &str) -> (String, String) {
-    let ran = hook(home, session, "call", command);
+    let ran = home.bash(session, "call", command);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     if ran.stdout.is_empty() {
         return ("silent".to_owned(), String::new());
@@ -70,7 +56,7 @@ fn an_agent_goes_through_the_stages_and_falls_back_at_once() {
     if !is_there("no rollout was begun by a person") {
         return;
     }
-    let home = set_up();
+    let home = Home::trusting();
     assert_eq!(says(&home, "old", "ls").0, "allow");
     let refused = home.without_terminal(&["rollout", "start", "claude"]);
     assert!(refused.code == 2 && refused.stderr.contains("agents can't run this command"), "{}", refused.stderr);
@@ -126,11 +112,11 @@ fn answers_of_a_person_are_evidence_and_regret_takes_it_back() {
     if !is_there("no rollout was begun by a person") {
         return;
     }
-    let home = set_up();
+    let home = Home::trusting();
     person(&home, "doorward rollout start claude", "confirm-all");
     for number in 0..4 {
         let (session, id) = (format!("s{number}"), format!("toolu_{number}"));
-        assert_eq!(hook(&home, &session, &id, "ls").code, 0);
+        assert_eq!(home.bash(&session, &id, "ls").code, 0);
         tell(&home, "PostToolUse", &session, &id);
     }
     let found = |home: &Home, what: &str| {
@@ -147,7 +133,7 @@ fn answers_of_a_person_are_evidence_and_regret_takes_it_back() {
         let file = format!("b{number}.txt");
         std::fs::write(home.project().join(&file), "mine\n").unwrap();
         let id = format!("toolu_r{number}");
-        let ran = hook(&home, "regret", &id, &format!("rm {file}"));
+        let ran = home.bash("regret", &id, &format!("rm {file}"));
         assert!(ran.stdout.contains("allow"), "{}", ran.stdout);
         std::fs::remove_file(home.project().join(&file)).unwrap();
         tell(&home, "PostToolUse", "regret", &id);
@@ -162,7 +148,7 @@ fn a_trial_records_its_sides_and_states_its_end_beforehand() {
     if !is_there("no trial was begun by a person") {
         return;
     }
-    let home = set_up();
+    let home = Home::trusting();
     home.write("strict.toml", "confidence = 0.99\n[by_operation]\nwrite = 0.999\n");
     home.write("low.toml", "confidence = 0.5\n");
     let low = Terminal::new(&home);
@@ -194,7 +180,7 @@ fn a_rule_of_ones_own_is_watched_first() {
     if !is_there("no rule was rolled out by a person") {
         return;
     }
-    let home = set_up();
+    let home = Home::trusting();
     home.write(
         ".config/doorward/rules/mine.toml",
         "version = 1\nsince = \"0.1.0\"\naudited = \"2026-11-15\"\nverdict = \"block\"\nclears = \"hard\"\nwhat = \"lists\"\n\
@@ -217,7 +203,7 @@ fn a_state_that_was_tampered_with_trusts_nobody_and_says_why() {
     if !is_there("no rollout was begun by a person") {
         return;
     }
-    let home = set_up();
+    let home = Home::trusting();
     person(&home, "doorward rollout start claude --stage auto --why 'a test'", "to `auto`");
     assert_eq!(says(&home, "one", "ls").0, "allow");
     let file = state_file(&home);
@@ -235,7 +221,7 @@ fn a_state_that_was_tampered_with_trusts_nobody_and_says_why() {
     };
     let forged = String::from_utf8(good.clone()).unwrap().replace("\"share\":10", "\"share\":99");
     check(&|| std::fs::write(&file, &forged).unwrap(), "it was not written with this key");
-    check(&|| std::fs::write(&file, b"").unwrap(), "it has no code");
+    check(&|| std::fs::write(&file, b"").unwrap(), "it has no authentication code");
     check(&|| std::fs::write(&file, &good[..good.len() / 2]).unwrap(), "can't be trusted");
     let key = home.path(".local/state/doorward/rollout.key");
     let kept = std::fs::read(&key).unwrap();
@@ -254,7 +240,7 @@ fn a_mode_chosen_by_hand_ends_a_rollout_and_a_hand_edit_begins_none() {
     if !is_there("no rollout was begun by a person") {
         return;
     }
-    let home = set_up();
+    let home = Home::trusting();
     person(&home, "doorward rollout start claude --stage auto --why 'a test'", "to `auto`");
     let config = home.read(".config/doorward/config.toml").unwrap();
     assert!(config.contains("staged = true") && config.contains("mode = \"confirm-all\""), "{config}");

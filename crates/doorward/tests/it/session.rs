@@ -9,20 +9,6 @@ use serde_json::{Value, json};
 use crate::support::terminal::{Terminal, is_there};
 use crate::support::{Home, Ran};
 
-fn trusting() -> Home {
-    let home = Home::new();
-    let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
-    assert_eq!(ran.code, 0, "{}", ran.stderr);
-    home
-}
-
-fn hook(home: &Home, session: &str, id: &str, command: &str) -> Ran {
-    let mut payload = home.payload("Bash", json!({ "command": command }));
-    payload["session_id"] = json!(session);
-    payload["tool_use_id"] = json!(id);
-    home.run(&["hook", "claude"], payload.to_string().as_bytes())
-}
-
 /// The decision on a command and its reason.
 fn decision(ran: &Ran) -> (String, String) {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -32,7 +18,7 @@ fn decision(ran: &Ran) -> (String, String) {
 }
 
 fn says(home: &Home, session: &str, command: &str) -> String {
-    decision(&hook(home, session, "call", command)).0
+    decision(&home.bash(session, "call", command)).0
 }
 
 fn tell(home: &Home, event: &str, session: &str, id: &str) {
@@ -57,14 +43,14 @@ fn with_secret(home: &Home) {
 
 #[test]
 fn a_secret_read_earlier_makes_sending_ask_in_this_session_only() {
-    let home = trusting();
+    let home = Home::trusting();
     with_secret(&home);
-    let (_, before) = decision(&hook(&home, "one", "a", SEND));
+    let (_, before) = decision(&home.bash("one", "a", SEND));
     assert!(!before.contains("after a secret was read"), "{before}");
     let _asked = says(&home, "one", SECRET);
-    let (verdict, reason) = decision(&hook(&home, "one", "b", SEND));
+    let (verdict, reason) = decision(&home.bash("one", "b", SEND));
     assert!(verdict == "ask" && reason.contains("after a secret was read in this session"), "{verdict} {reason}");
-    let (_, other) = decision(&hook(&home, "two", "c", SEND));
+    let (_, other) = decision(&home.bash("two", "c", SEND));
     assert!(!other.contains("after a secret was read"), "{other}");
     assert_eq!(says(&home, "one", "ls"), "allow", "what has nothing to do with it goes on");
 }
@@ -72,7 +58,7 @@ fn a_secret_read_earlier_makes_sending_ask_in_this_session_only() {
 #[test]
 fn after_a_secret_a_host_is_asked_about_once_whoever_read_it() {
     const PLAIN: &str = "curl https://docs.rs/serde";
-    let home = trusting();
+    let home = Home::trusting();
     with_secret(&home);
     assert_eq!(says(&home, "one", PLAIN), "allow");
     // A subagent reads it, and the session that started it sends.
@@ -80,11 +66,11 @@ fn after_a_secret_a_host_is_asked_about_once_whoever_read_it() {
     payload["session_id"] = json!("one");
     payload["agent_id"] = json!("sub");
     let _asked = home.run(&["hook", "claude"], payload.to_string().as_bytes());
-    let (verdict, reason) = decision(&hook(&home, "one", "first", PLAIN));
+    let (verdict, reason) = decision(&home.bash("one", "first", PLAIN));
     assert!(verdict == "ask" && reason.contains("after a secret was read"), "{verdict} {reason}");
     assert_eq!(says(&home, "one", PLAIN), "ask", "nobody has said yes");
     tell(&home, "PostToolUse", "one", "first");
-    let (verdict, reason) = decision(&hook(&home, "one", "second", "curl https://docs.rs/anyhow"));
+    let (verdict, reason) = decision(&home.bash("one", "second", "curl https://docs.rs/anyhow"));
     assert_eq!(verdict, "allow", "a person let it reach this host: {reason}");
     assert_eq!(says(&home, "one", "curl https://docs.rs/anyhow?x=1"), "ask", "a query says something");
     assert_eq!(says(&home, "one", "curl https://github.com/rust-lang"), "ask", "another host");
@@ -93,7 +79,7 @@ fn after_a_secret_a_host_is_asked_about_once_whoever_read_it() {
 
 #[test]
 fn a_state_that_is_missing_damaged_or_forged_asks_once_and_comes_back_from_the_record() {
-    let home = trusting();
+    let home = Home::trusting();
     with_secret(&home);
     let _asked = says(&home, "one", SECRET);
     let file = states(&home, "session-").pop().unwrap();
@@ -112,20 +98,20 @@ fn a_state_that_is_missing_damaged_or_forged_asks_once_and_comes_back_from_the_r
     ];
     for (how, spoil) in spoil {
         spoil();
-        let (verdict, reason) = decision(&hook(&home, "one", "x", "ls"));
+        let (verdict, reason) = decision(&home.bash("one", "x", "ls"));
         assert!(
             verdict == "ask" && reason.contains("the state of this session had to be rebuilt"),
             "{how}: {verdict} {reason}"
         );
         assert_eq!(says(&home, "one", "ls"), "allow", "{how}: asked once");
-        let (_, reason) = decision(&hook(&home, "one", "y", SEND));
+        let (_, reason) = decision(&home.bash("one", "y", SEND));
         assert!(reason.contains("after a secret was read"), "{how}: the taint is back: {reason}");
     }
 }
 
 #[test]
 fn an_old_session_of_which_the_record_knows_nothing_is_new() {
-    let home = trusting();
+    let home = Home::trusting();
     tell(&home, "SessionStart", "fresh", "");
     assert_eq!(says(&home, "fresh", "ls"), "allow");
     assert_eq!(says(&home, "never announced", "ls"), "allow");
@@ -133,11 +119,11 @@ fn an_old_session_of_which_the_record_knows_nothing_is_new() {
 
 #[test]
 fn three_denials_in_a_row_hand_over_until_a_person_says_yes() {
-    let home = trusting();
+    let home = Home::trusting();
     for _ in 0..3 {
         assert_eq!(says(&home, "s", "rm -rf /"), "deny");
     }
-    let (verdict, reason) = decision(&hook(&home, "s", "asked", "ls"));
+    let (verdict, reason) = decision(&home.bash("s", "asked", "ls"));
     assert!(verdict == "ask" && reason.contains("denied in a row"), "{verdict} {reason}");
     assert_eq!(says(&home, "s", "git diff"), "ask", "asking ends nothing");
     assert_eq!(says(&home, "other", "ls"), "allow");
@@ -153,7 +139,7 @@ fn three_denials_in_a_row_hand_over_until_a_person_says_yes() {
 
 #[test]
 fn a_burst_of_reads_asks_and_is_over_with_the_minute() {
-    let home = trusting();
+    let home = Home::trusting();
     assert_eq!(says(&home, "busy", "cat README.md"), "allow");
     let limit = Limit { per_minute: 300, burst: 60 };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
@@ -161,10 +147,12 @@ fn a_burst_of_reads_asks_and_is_over_with_the_minute() {
     let reads = |session: &str, count: u32, at: u64| {
         let key = StateKey::load(&home.path(".local/state/doorward/state.key")).unwrap();
         let states = States::at(&home.path(".local/state/doorward/sessions"), key);
-        states.update(session, |state: &mut SessionState| (0..count).for_each(|_| state.read(limit, at))).unwrap();
+        states
+            .update(session, |state: &mut SessionState| (0..count).for_each(|_| state.count_read(limit, at)))
+            .unwrap();
     };
     reads("busy", 60, now + 60_000);
-    let (verdict, reason) = decision(&hook(&home, "busy", "x", "cat README.md"));
+    let (verdict, reason) = decision(&home.bash("busy", "x", "cat README.md"));
     assert!(
         verdict == "ask" && reason.contains("reads within seconds, and the limit is 60 at once"),
         "{verdict} {reason}"
@@ -177,9 +165,9 @@ fn a_burst_of_reads_asks_and_is_over_with_the_minute() {
 
 #[test]
 fn what_the_session_created_it_may_delete_and_everything_else_is_copied_first() {
-    let home = trusting();
+    let home = Home::trusting();
     let is_copied = |session: &str, command: &str| {
-        let (verdict, reason) = decision(&hook(&home, session, "x", command));
+        let (verdict, reason) = decision(&home.bash(session, "x", command));
         assert_eq!(verdict, "allow", "{reason}");
         reason.contains("1 file was copied first")
     };
@@ -199,7 +187,7 @@ fn what_the_session_created_it_may_delete_and_everything_else_is_copied_first() 
 
 #[test]
 fn the_record_is_signed_when_a_session_ends() {
-    let home = trusting();
+    let home = Home::trusting();
     assert_eq!(says(&home, "s", "ls"), "allow");
     tell(&home, "SessionEnd", "s", "");
     let verified = home.run(&["audit", "verify"], b"");
@@ -286,9 +274,8 @@ fn say(home: &Home, session: &str, words: &str) {
 
 #[test]
 fn a_limit_that_the_user_states_holds_for_the_rest_of_the_session() {
-    let home = trusting();
-    let crosses =
-        |session: &str, id: &str| decision(&hook(&home, session, id, "git commit -m x")).1.contains("you said");
+    let home = Home::trusting();
+    let crosses = |session: &str, id: &str| decision(&home.bash(session, id, "git commit -m x")).1.contains("you said");
     assert!(!crosses("one", "a"));
     say(&home, "one", "fix the typo, but don't commit");
     assert!(crosses("one", "b"));
@@ -305,10 +292,10 @@ fn a_limit_that_the_user_states_holds_for_the_rest_of_the_session() {
 
 #[test]
 fn a_model_of_ones_own_that_cannot_be_used_asks_and_lets_reads_go_on() {
-    let home = trusting();
+    let home = Home::trusting();
     let file = home.path(".config/doorward/scorer.tsv");
-    let says_why = |session: &str| decision(&hook(&home, session, "a", "git commit -m x"));
-    let missing = "layer 2 is not available";
+    let says_why = |session: &str| decision(&home.bash(session, "a", "git commit -m x"));
+    let missing = "the risk model is not available";
     assert!(!says_why("one").1.contains(missing));
     std::fs::write(&file, "doorward scorer 1\nbase\t0\t0\n").unwrap();
     let (verdict, reason) = says_why("two");

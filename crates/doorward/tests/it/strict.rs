@@ -75,7 +75,7 @@ fn a_program_without_a_hash_on_the_list_blocks() {
     let before = home.read(".config/doorward/config.toml").unwrap();
     home.write(".config/doorward/config.toml", &format!("strict = true\n{before}"));
     let (verdict, why) = decision("ls");
-    assert!(verdict == "deny" && why.contains("on no list"), "{verdict}: {why}");
+    assert!(verdict == "deny" && why.contains("not on the list"), "{verdict}: {why}");
     assert_eq!(decision("true && cd .").0, "allow", "what the shell does itself is no program");
     home.write(".config/doorward/config.toml", &before);
     let (verdict, why) = decision("ls");

@@ -9,9 +9,12 @@ use super::prose::{self, Sentence, Word};
 use crate::effect::{Effect, Target};
 
 /// So many limits are kept of one message.
+// Each limit is compared with every effect of every later call of the turn.
 const MOST: usize = 16;
 
 /// Words that may stand right before a denial that is meant as an order.
+// `do not push` is an order only where a clause begins; in `the tests do not push` it is a statement. Decision 0017
+// says why words are compared with lists and not by a model.
 const LEADS: &[&str] = &[
     "please",
     "and",
@@ -47,10 +50,13 @@ const LEADS: &[&str] = &[
 ];
 
 /// Words that start a denial.
+// Both spellings of contractions, since chats drop the apostrophe.
 const DENIALS: &[&str] =
     &["don't", "dont", "not", "never", "avoid", "refrain", "stop", "no", "mustn't", "shouldn't", "cannot", "can't"];
 
 /// Words between a denial and what it is about.
+// `please don't you ever even try to push` still forbids pushing. Any other word in between makes it a different
+// sentence.
 const BETWEEN: &[&str] = &[
     "you",
     "please",
@@ -213,7 +219,10 @@ fn limit(segment: &[Word]) -> Option<Limit> {
 
 /// `leave the database alone`, `hands off the schema`, `stay out of prod`, `prod is off limits`, `keep main untouched`.
 fn hands_off(segment: &[Word]) -> Option<Limit> {
+    // `leave src alone`, `keep .env untouched`, `config is off-limits`: a limit without a denial. Both halves are
+    // needed.
     const STARTS: &[&str] = &["leave", "keep", "stay", "hands", "is", "are"];
+    // The second half of such a phrase; it has to end the clause.
     const ENDS: &[&str] = &[
         "alone",
         "untouched",
@@ -292,6 +301,8 @@ pub(super) fn is_crossed(said: &str, subject: &Subject<'_>) -> bool {
 type Deed = fn(&Effect) -> bool;
 
 /// The verbs that limits are about, in their base form, and what they speak of.
+// Base forms only: the words are reduced before they are compared. A verb stands here if its effect can be recognised
+// from marks, so that a limit is never just words.
 const VERBS: &[(&[&str], Deed)] = &[
     (&["push"], |effect| effect.marks.has(Mark::Push)),
     (&["commit", "stash", "tag", "merge", "rebase", "amend", "squash", "reset", "force-push"], |effect| {

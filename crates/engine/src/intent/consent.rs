@@ -4,9 +4,12 @@ use super::prose::{self, Sentence, Word};
 use super::{Subject, deed};
 
 /// Longer messages hold more than an order.
+// A long message is a task description or pasted text, where an imperative may be somebody else's.
 const LONGEST: usize = 2_000;
 
 /// Words after which nothing in the message is an order: it denies or takes back, reports what somebody says, or plays.
+// Consent loosens, so one doubtful word anywhere is enough to drop it. Losing a real order only means one more
+// question.
 const SPOILERS: &str = "\
     not no nope nah never dont cant cannot wont shouldnt mustnt without stop wait hold cancel abort undo \
     revert nevermind avoid refrain instead except unless but although however rather scratch forget actually \
@@ -22,6 +25,7 @@ const SPOILERS: &str = "\
     recommend recommends recommended idea opinion thoughts";
 
 /// Words that make a sentence something else than an order for now.
+// Conditions, questions and later times: what is asked for then is not asked for now.
 const DOUBTS: &str = "\
     if when whenever once after afterwards before until till while would could should might may maybe \
     perhaps possibly probably whether what why how who whom where which later tomorrow tonight monday \
@@ -32,6 +36,7 @@ const DOUBTS: &str = "\
     passes pass succeeds green ready done never almost nearly wherever because since so as";
 
 /// Words that may stand before an order.
+// Politeness and enumeration before an order. Every other word before the verb makes it a report or a question.
 const LEADS: &str = "\
     please pls ok okay yes yep yeah sure great thanks thank you perfect good nice now also just next first \
     finally let's lets kindly alright right cool fine lastly go ahead second third";

@@ -10,6 +10,7 @@ use super::prose::Word;
 use crate::effect::{Effect, Target};
 
 /// Words that carry no target of their own.
+// Words that name nothing. What remains of the sentence has to be accounted for by the call, word by word.
 const FILLERS: &[&str] = &[
     "the",
     "a",
@@ -45,6 +46,7 @@ const FILLERS: &[&str] = &[
 ];
 
 /// What a thing is, where its name says which.
+// `the file notes.txt`: the noun repeats what the name already says.
 const KINDS: &[&str] = &["file", "files", "folder", "folders", "directory", "directories", "dir", "under", "inside"];
 
 /// The order names operation and target of the effect.
@@ -88,6 +90,8 @@ fn arguments<'a>(effect: &Effect, subject: &Subject<'a>) -> Option<Vec<Vec<&'a s
 
 /// `push this branch`, `push the commits to origin`, `push main`.
 fn push(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) -> bool {
+    // Flags of `git push` that change neither what is sent nor where. `--force` and `--no-verify` need an order of
+    // their own.
     const QUIET: &[&str] = &["-u", "--set-upstream", "-q", "--quiet", "-v", "--verbose", "--progress", "--no-progress"];
     let fits = verb == "push"
         && effect.marks.has(Mark::Push)
@@ -112,8 +116,11 @@ fn push(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) -> 
 }
 
 fn names_push(words: &[&Word], remote: Option<&str>, branch: Option<&str>, effect: &Effect) -> bool {
+    // What a push sends, in everyday words.
     const NOUNS: &[&str] = &["branch", "commit", "commits", "change", "changes", "work"];
+    // Where it goes. Another name must be a remote of this repository.
     const REMOTES: &[&str] = &["remote", "origin", "upstream", "github", "gitlab"];
+    // Adjectives that still mean the current branch.
     const WHICH: &[&str] = &["current", "feature", "latest", "local", "last"];
     let is_branch = |word: &&Word| branch.is_some_and(|branch| word.text == branch.to_lowercase());
     let is_remote = |word: &&Word| match (word.text.as_str(), remote) {
@@ -135,6 +142,7 @@ fn names_push(words: &[&Word], remote: Option<&str>, branch: Option<&str>, effec
 
 /// `add lodash`, `install the crate serde`: every package that is installed is named, and nothing else.
 fn install(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) -> bool {
+    // Words around the name of a package; the name itself has to be the one in the command.
     const AROUND: &[&str] = &[
         "package",
         "packages",
@@ -157,6 +165,7 @@ fn install(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) 
         "via",
         "project",
     ];
+    // Where the dependency is recorded. `-g` installs for the whole machine, which "add lodash" does not ask for.
     const FLAGS: &[&str] = &["-D", "-S", "-E", "--save", "--save-dev", "--save-exact", "--dev"];
     let allowed =
         [Mark::InstallChosen, Mark::Registry, Mark::Lockfile, Mark::Manifest, Mark::ListedHost, Mark::Creates];
@@ -229,6 +238,7 @@ fn delete(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) -
 
 /// `update Cargo.toml`, `bump the version in package.json`: the one file is named in full.
 fn change(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) -> bool {
+    // Verbs that ask for a change to a file. `fix` and `refactor` are missing: they do not say which file.
     const VERBS: &[&str] =
         &["edit", "change", "update", "modify", "rewrite", "create", "write", "bump", "adjust", "extend", "overwrite"];
     let allowed = [
@@ -256,6 +266,7 @@ fn change(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) -
 
 /// `fetch https://site.org/page`, `download data.site.org/x`: the host is named in full.
 fn fetch(verb: &str, words: &[&Word], effect: &Effect) -> bool {
+    // Verbs that ask for a page. `call` and `post` are missing, because they may send something.
     const VERBS: &[&str] = &["fetch", "get", "download", "open", "read", "visit", "curl", "browse"];
     let Target::Host(host) = &effect.target else { return false };
     let fits = VERBS.contains(&verb)
@@ -273,7 +284,9 @@ fn fetch(verb: &str, words: &[&Word], effect: &Effect) -> bool {
 
 /// `open a pull request`, `close issue 12`, `merge pr 7`: kind, deed and number as in the command.
 fn forge(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) -> bool {
+    // Words for what is opened; the number or title comes from the command.
     const AROUND: &[&str] = &["pull", "request", "pr", "issue", "draft", "ticket"];
+    // Flags that act on another repository, with more rights, or with text that the user has not seen.
     const ELSEWHERE: &[&str] = &["--repo", "--admin", "--body-file", "--template", "--recover"];
     let mut name = effect.by.split(' ');
     let (Some("gh"), Some(kind), Some(deed), None) = (name.next(), name.next(), name.next(), name.next()) else {

@@ -20,6 +20,7 @@ use crate::world::World;
 pub use boundary::stated as boundaries;
 
 /// The longest piece of the user's words that facts keep.
+// The words are stored with the record. One sentence proves the consent; more would copy the chat.
 const LONGEST: usize = 160;
 
 /// A call as far as words can be about it.

@@ -26,6 +26,7 @@ impl Sentence {
 }
 
 /// Stands for something quoted that is not a single name. No list of words holds it.
+// The object replacement character: nobody types it, so a quotation can never match a word of the lists.
 const QUOTATION: &str = "\u{fffc}";
 
 /// The lines that the user wrote, without code blocks and quoted lines.
@@ -56,7 +57,7 @@ fn is_pasted(line: &str) -> bool {
 /// The sentences of one line; `None` if a quotation does not end.
 pub(super) fn sentences(line: &str) -> Option<Vec<Sentence>> {
     let line: String = line.chars().map(plain_quote).collect();
-    let mut reader = Reader::default();
+    let mut reader = Splitter::default();
     let mut rest = line.as_str();
     while let Some(letter) = rest.chars().next() {
         let quote = matches!(letter, '`' | '"') || (letter == '\'' && reader.word.is_empty());
@@ -84,14 +85,14 @@ fn plain_quote(letter: char) -> char {
 }
 
 #[derive(Default)]
-struct Reader {
+struct Splitter {
     word: String,
     sentence: Sentence,
     segment: Vec<Word>,
     sentences: Vec<Sentence>,
 }
 
-impl Reader {
+impl Splitter {
     fn letter(&mut self, letter: char, next: Option<char>) {
         let ends =
             next.is_none_or(|next| next.is_whitespace() || matches!(next, ')' | ']' | '"' | '\'' | '!' | '?' | '.'));

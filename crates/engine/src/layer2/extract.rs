@@ -9,6 +9,7 @@ use crate::taint;
 use doorward_knowledge::features::{Features, SETTLING};
 
 /// Marks that only say how much is lost.
+// In the agent's own files it does not matter how much is lost, so these are left out of the features there.
 const LOSING: &[Mark] = &[
     Mark::Truncates,
     Mark::Recursive,
@@ -21,6 +22,7 @@ const LOSING: &[Mark] = &[
 ];
 
 /// Marks that say who is hit by a change; reading or running such a file changes nothing for them.
+// Otherwise `cat package.json` would score like an edit of it.
 const SHARED: &[Mark] = &[
     Mark::Manifest,
     Mark::Lockfile,
@@ -39,12 +41,12 @@ pub fn features(facts: &Facts, others: Verdict) -> Vec<Features> {
 /// The same without what a retired rule takes with it: its marks, and the cell of the matrix that the effect lies in.
 pub(super) fn features_but(facts: &Facts, others: Verdict, waived: &Waived) -> Vec<Features> {
     let mut shared = shared(facts);
-    shared.stages(others);
+    shared.add_stages(others);
     if facts.effects.is_empty() {
         let mut alone = shared;
-        alone.coverage(facts.coverage.degree);
+        alone.add_coverage(facts.coverage.degree);
         if !facts.taint.is_empty() {
-            alone.taint();
+            alone.add_taint();
         }
         return vec![alone];
     }
@@ -57,10 +59,10 @@ fn shared(facts: &Facts) -> Features {
     let mut shared = Features::default();
     // After a secret was read, or anything else that makes the call riskier, the past says nothing about it.
     if let Some(rate) = facts.counts.override_rate.filter(|_| !taint::is_void(facts)) {
-        shared.overridden(rate);
+        shared.add_override_rate(rate);
     }
-    shared.effects(facts.effects.len());
-    facts.flows.iter().for_each(|flow| shared.flow(flow.kind));
+    shared.add_effect_count(facts.effects.len());
+    facts.flows.iter().for_each(|flow| shared.add_flow(flow.kind));
     shared
 }
 
@@ -70,16 +72,16 @@ fn of((effect, gone): (&Effect, Option<Gone>), facts: &Facts, shared: Features) 
     }
     let mut features = shared;
     let is_placed = gone.is_none_or(|gone| !gone.cell);
-    features.operation(effect.operation);
+    features.add_operation(effect.operation);
     if is_placed {
-        features.scope(effect.scope);
+        features.add_scope(effect.scope);
     }
-    features.sensitivity(effect.sensitivity);
+    features.add_sensitivity(effect.sensitivity);
     // What belongs to the agent alone, or was made in this session, is its own to lose.
     let is_made = effect.operation == Operation::Delete && effect.marks.has(Mark::SessionFile);
     let is_own = effect.scope == Scope::Scratch || is_made;
     if !is_own && is_placed {
-        features.reversibility(effect.reversibility);
+        features.add_reversibility(effect.reversibility);
     }
     let changes_nothing = matches!(effect.operation, Operation::Read | Operation::Execute);
     let is_moot = |mark: &Mark| {
@@ -87,11 +89,11 @@ fn of((effect, gone): (&Effect, Option<Gone>), facts: &Facts, shared: Features) 
             || (is_own && LOSING.contains(mark))
             || (changes_nothing && SHARED.contains(mark))
     };
-    effect.marks.iter().filter(|mark| !is_moot(mark)).for_each(|mark| features.mark(mark));
+    effect.marks.iter().filter(|mark| !is_moot(mark)).for_each(|mark| features.add_mark(mark));
     if effect.operation == Operation::Write && effect.marks.has_any(&[Mark::CountUnknown, Mark::Unseen]) && !is_own {
         let is_outside = |other: &Effect| other.operation == Operation::Read && other.marks.has(Mark::OutsideProject);
         if facts.effects.iter().any(is_outside) {
-            features.brought_in();
+            features.add_brought_in();
         }
     }
     // A single file that git has is brought back by one command.
@@ -101,26 +103,26 @@ fn of((effect, gone): (&Effect, Option<Gone>), facts: &Facts, shared: Features) 
         Reversibility::Irreversible => false,
     };
     if effect.operation == Operation::Delete && !is_own && !is_kept {
-        features.loss();
+        features.add_loss();
     }
     if effect.operation == Operation::Execute && !effect.marks.has_any(SETTLING) {
-        features.no_purpose();
+        features.add_no_purpose();
     }
     // Reading something that others share changes nothing for them.
     match (effect.operation, effect.reach) {
         (Operation::Read, Reach::Workspace | Reach::Project | Reach::Shared | Reach::Machine | Reach::Beyond) => {}
-        (_, reach) if is_placed => features.reach(reach),
+        (_, reach) if is_placed => features.add_reach(reach),
         (_, _) => {}
     }
     // A recipe of the project makes its run uncertain, not the file that takes its output.
     match (facts.coverage.degree, effect.operation) {
         (Degree::Delegated, Operation::Execute) | (Degree::Unknown | Degree::Opaque, _) => {
-            features.coverage(facts.coverage.degree);
+            features.add_coverage(facts.coverage.degree);
         }
         (Degree::Full | Degree::Delegated, _) => {}
     }
     if facts.taint.iter().any(|taint| taint::weighs_on(taint, effect)) {
-        features.taint();
+        features.add_taint();
     }
     features
 }

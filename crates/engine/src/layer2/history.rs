@@ -15,14 +15,14 @@ pub(crate) fn sentence(facts: &Facts, (numbers, score): (&Numbers<'_>, &Score), 
     }
     let [before, _] = numbers.without_history(score);
     let before = 1.0 - before;
-    let turned = if before < wanted { "asked about" } else { "approved too" };
-    format!("; {}: without that it is {before:.2} and {turned}", counted(facts))
+    let turned = if before < wanted { "ask" } else { "approve too" };
+    format!("; {}, and without that it would be {:.0} % and {turned}", counted(facts), 100.0 * before)
 }
 
 fn counted(facts: &Facts) -> String {
     match (&facts.counts.accepted, facts.counts.override_rate) {
         (Some(past), _) => format!(
-            "you let this run {} of {} times in 30 days and accepted on {} that this counts",
+            "you let this run {} of {} times in 30 days and agreed on {} that this counts",
             past.let_run,
             past.decisions.max(past.let_run),
             past.on

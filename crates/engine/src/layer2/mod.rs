@@ -15,6 +15,7 @@ pub use extract::features;
 pub use scorer::{Numbers, Score, Scorer, Weight, chance, odds, probability, weights};
 
 /// From this probability that nobody would want it done on, a question about it is not for words or rules to clear.
+// At even odds that people would refuse it, a person answers; allow rules and the user's words are not enough.
 const REFUSED: f64 = 0.5;
 
 /// The scores of a call that no other stage asks about; none if there is no scorer.
@@ -34,13 +35,13 @@ pub(crate) fn opinion(
     let (table, scores) = match weighed {
         Ok(weighed) => weighed,
         Err(problem) => {
-            let because = format!("layer 2 is not available, so nobody has weighed this call: {problem}");
+            let because = format!("the risk model is not available, so doorward can't weigh this call: {problem}");
             return (Opinion::confirm(Source::Score, Clearance::Firm, because), Confidence::HALF, None);
         }
     };
     let margin = |score: &Score| 1.0 - score.ask - wanted(score, policy);
     let Some(score) = scores.iter().min_by(|a, b| margin(a).total_cmp(&margin(b))) else {
-        let because = "layer 2 has nothing to score";
+        let because = "the risk model has nothing to score";
         return (Opinion::confirm(Source::Score, Clearance::Soft, because), Confidence::HALF, None);
     };
     let (wanted, approve) = (wanted(score, policy), 1.0 - score.ask);
@@ -51,10 +52,11 @@ pub(crate) fn opinion(
     // INVARIANT: history lowers no firm question. Whether it is one is asked as if nobody had accepted anything.
     let refused = scores.iter().any(|score| table.without_history(score)[1].max(score.block) >= REFUSED);
     if approve >= wanted && !(refused && history::is_weighed(score)) {
-        return (Opinion::approve(Source::Score, format!("scored {approve:.2} safe ({top}){past}")), sure, classes);
+        let because = format!("doorward is {} % sure that this is safe ({top}){past}", percent(approve));
+        return (Opinion::approve(Source::Score, because), sure, classes);
     }
     let clearance = if refused { Clearance::Firm } else { Clearance::Soft };
-    let because = format!("only {approve:.2} sure that it is safe, {wanted:.2} is wanted ({top}){past}");
+    let because = unsure(approve, wanted) + &format!(": {top}{past}");
     (Opinion::confirm(Source::Score, clearance, because), sure, classes)
 }
 
@@ -66,6 +68,23 @@ fn wanted(score: &Score, policy: &Policy) -> f64 {
     }
     let is_final = score.reversibility == Some(Reversibility::Irreversible) || feature::has_no_purpose(&score.features);
     policy.thresholds.wanted(score.operation, is_final)
+}
+
+/// That the score is too low, with both numbers.
+fn unsure(approve: f64, wanted: f64) -> String {
+    let start = if approve >= 0.5 { "probably fine, but " } else { "" };
+    let bar = match percent(wanted).as_str() {
+        // "85 % sure, approves at 100 %" reads like a promise that no score can keep.
+        "100" => ", and this needs certainty".to_owned(),
+        wanted => format!(" (it approves at {wanted} %)"),
+    };
+    format!("{start}doorward is only {} % sure that this is safe{bar}", percent(approve))
+}
+
+/// Whole percent, rounded down: 84.6 % of 85 % must not read as enough.
+fn percent(share: f64) -> String {
+    // Without the tiny part 0.29 × 100 is 28.999….
+    format!("{:.0}", (share * 100.0 + 1e-9).floor())
 }
 
 /// The three facts that weighed most.

@@ -27,8 +27,10 @@ pub(super) fn kinds(host: &str) -> impl Iterator<Item = Kind> {
 }
 
 /// Hosts of which only the name itself counts.
+// Exact names: a subdomain of a registry or a code host may belong to somebody else (`evil.github.io`).
 pub(super) static NAMES: Table<Kind> = Table::new(&[
     (
+        // Where package managers fetch from by default, and the hosts that these redirect to.
         &Kind::Registry,
         &[
             "anaconda.org",
@@ -130,6 +132,7 @@ pub(super) static NAMES: Table<Kind> = Table::new(&[
         ],
     ),
     (
+        // Reading only: a request that sends data to one of them is asked about like any other.
         &Kind::Documentation,
         &[
             "ai.google.dev",
@@ -387,6 +390,7 @@ pub(super) static NAMES: Table<Kind> = Table::new(&[
         ],
     ),
     (
+        // Anyone can create a repository there, so fetching is fine and running what was fetched is not.
         &Kind::CodeHost,
         &[
             "android.googlesource.com",
@@ -421,6 +425,7 @@ pub(super) static NAMES: Table<Kind> = Table::new(&[
         ],
     ),
     (
+        // Sites where anyone can leave or collect text without an account (network-061, network-062, network-068).
         &Kind::Drop,
         &[
             "api.telegram.org",
@@ -432,6 +437,8 @@ pub(super) static NAMES: Table<Kind> = Table::new(&[
         ],
     ),
     (
+        // Link-local names and addresses of every large cloud; a plain GET returns credentials (network-029,
+        // network-030).
         &Kind::Metadata,
         &[
             "instance-data",
@@ -455,12 +462,15 @@ pub(super) static NAMES: Table<Kind> = Table::new(&[
 ]);
 
 /// Domains of which everything below counts too.
+// Everything below counts, because there every customer gets a name of their own.
 pub(super) static DOMAINS: Table<Kind> = Table::new(&[
     (
         &Kind::Documentation,
         &["readthedocs.io", "readthedocs.org", "spec.whatwg.org", "stackexchange.com", "wikipedia.org"],
     ),
     (
+        // Tunnels, request bins, object storage and free hosting: a subdomain takes seconds to get and says nothing
+        // about its owner.
         &Kind::Drop,
         &[
             "0x0.st",
@@ -615,6 +625,7 @@ pub(super) static DOMAINS: Table<Kind> = Table::new(&[
         ],
     ),
     (
+        // `127.0.0.1.nip.io` resolves to this machine: the name is public, the address is not.
         &Kind::Rebinder,
         &[
             "1u.ms",
@@ -634,6 +645,7 @@ pub(super) static DOMAINS: Table<Kind> = Table::new(&[
 ]);
 
 /// Top-level domains that development meets every day, sorted.
+// From the addresses in documentation, manifests and the corpus. A rare ending is no proof, so it only asks.
 pub(super) static COMMON_DOMAINS: &[&str] = &[
     "ac",
     "academy",

@@ -15,13 +15,19 @@ use parts::Parts;
 use crate::world::World;
 
 /// A path and query longer than this can carry a file out.
+// Browsers and servers handle about 2000 characters; half of that already holds a private key.
 const LONG: usize = 1000;
 /// An unbroken run of letters and digits longer than this is data rather than a name.
+// Longer than the hashes and identifiers of real addresses: a SHA-256 in hex has 64 characters.
 const RUN: usize = 100;
 /// A path longer than this, or with a longer name in it, may have been made up to say something.
+// After a secret was read even a short path may spell it out. Documentation paths are mostly shorter.
 const PLAIN_PATH: usize = 80;
+// A word of 24 characters can hold a token's worth of data.
 const PLAIN_NAME: usize = 24;
 /// A label longer than this is data rather than a name.
+// A label may have 63 bytes. Names that people register stay far below; data in a name query uses the full length
+// (network-059, secrets-044).
 const LABEL: usize = 40;
 
 /// Where something is sent or fetched.
@@ -48,7 +54,7 @@ pub(crate) fn host(text: &str, world: &dyn World) -> Address {
 fn address(parts: Parts, world: &dyn World) -> Address {
     let mut marks = Marks::default();
     let number = if parts.is_bare6 { number::bare_version6(&parts.host) } else { number::number(&parts.host) };
-    let known = if number.is_none() { Known::of(&parts.host) } else { Known::default() };
+    let known = if number.is_none() { HostKinds::of(&parts.host) } else { HostKinds::default() };
     let is_odd = parts.is_odd || number.is_some_and(|number| !number.is_usual) || known.rebinder;
     if is_odd {
         marks.add(Mark::OddAddress);
@@ -63,7 +69,7 @@ fn address(parts: Parts, world: &dyn World) -> Address {
     if known.metadata {
         marks.add(Mark::MetadataAddress);
     }
-    let known = if is_odd { Known { drop: known.drop, ..Known::default() } } else { known };
+    let known = if is_odd { HostKinds { drop: known.drop, ..HostKinds::default() } } else { known };
     by_lists(&parts.host, known, world, &mut marks);
     by_port(&parts, &mut marks);
     if parts.rest_length > LONG || parts.longest_run > RUN || parts.host.split('.').any(|label| label.len() > LABEL) {
@@ -112,7 +118,7 @@ fn by_name(host: &str, is_odd: bool, marks: &mut Marks) {
 
 /// What the lists say about a name.
 #[derive(Clone, Copy, Default)]
-struct Known {
+struct HostKinds {
     registry: bool,
     /// Registry, documentation or code.
     listed: bool,
@@ -121,9 +127,9 @@ struct Known {
     metadata: bool,
 }
 
-impl Known {
-    fn of(host: &str) -> Known {
-        let mut known = Known::default();
+impl HostKinds {
+    fn of(host: &str) -> HostKinds {
+        let mut known = HostKinds::default();
         for kind in hosts::kinds(host) {
             match kind {
                 Kind::Registry => (known.registry, known.listed) = (true, true),
@@ -137,7 +143,7 @@ impl Known {
     }
 }
 
-fn by_lists(host: &str, known: Known, world: &dyn World, marks: &mut Marks) {
+fn by_lists(host: &str, known: HostKinds, world: &dyn World, marks: &mut Marks) {
     let settings = world.settings();
     let names = |list: &[String]| list.iter().any(|entry| is_within(host, entry));
     let is_denied = names(&settings.denied_hosts);

@@ -36,6 +36,8 @@ pub(super) fn bare_version6(text: &str) -> Option<Number> {
     (text.matches(':').count() > 1).then(|| version6(text).unwrap_or(UNREADABLE))
 }
 
+// An address that only some programs accept may be read differently by the one that connects, so it counts as
+// unusual.
 const UNREADABLE: Number = Number { network: Network::Public, is_usual: false };
 
 /// One to four parts, each decimal, octal or hexadecimal; the last fills what is left.

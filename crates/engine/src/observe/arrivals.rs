@@ -3,6 +3,8 @@
 use crate::path;
 
 /// More places are summed up by the directory above them.
+// A clone or an archive brings thousands of files; the list travels with the session and is searched on every later
+// call.
 const PLACES: usize = 200;
 
 /// The places inside the project, each once and none below another, as few as a record should hold.

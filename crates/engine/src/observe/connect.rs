@@ -2,8 +2,8 @@
 
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
 
-use super::observer::{By, Observer};
-use super::shell::field::Field;
+use super::field::Field;
+use super::sheet::observer::{By, Observer};
 use crate::effect::{Effect, Target};
 use crate::network::{self, Address};
 use crate::secret;
@@ -21,7 +21,7 @@ impl Observer<'_> {
     /// Writes down an exchange with the address that a field names.
     pub(super) fn connect(&mut self, field: &Field, exchange: Exchange, by: &By) {
         if field.dynamic && !host_is_fixed(field.prefix()) {
-            self.lower(Degree::Opaque, format!("`{}`: which host that is", field.shown()));
+            self.lower(Degree::Opaque, format!("which host `{}` is", field.shown()));
             let marks = Marks::default().with(Mark::UnlistedHost);
             self.unknown(Operation::Network, by, marks);
             return;
@@ -45,7 +45,7 @@ impl Observer<'_> {
                 self.contact(&address, exchange, by);
             }
             None => {
-                self.lower(Degree::Opaque, format!("`{}`: which host that is", field.shown()));
+                self.lower(Degree::Opaque, format!("which host `{}` is", field.shown()));
                 self.unknown(Operation::Network, by, Marks::default().with(Mark::UnlistedHost));
             }
         }

@@ -2,11 +2,11 @@
 
 use doorward_vocabulary::{Mark, Marks};
 
-use crate::certificate_checks;
-use crate::path;
-use crate::secret;
+use crate::world::World;
+use crate::{certificate_checks, foreign_settings, path, secret};
 
 /// Keys of a package manifest whose value is run without being asked for.
+// `npm install` runs these without being asked; a new one is how a poisoned manifest gets to run (files-022).
 const LIFECYCLE: &[&str] = &[
     "\"preinstall\"",
     "\"postinstall\"",
@@ -19,6 +19,8 @@ const LIFECYCLE: &[&str] = &[
 ];
 
 /// Phrases that give an agent rights, wherever it reads them.
+// Spellings from the agents' own manuals that switch off approval. Text is compared as a whole, since the file may be
+// JSON, TOML or prose that an agent reads as instructions (machine-084).
 const GRANTS: &[&str] = &[
     "dangerously-skip-permissions",
     "bypassPermissions",
@@ -32,6 +34,7 @@ const GRANTS: &[&str] = &[
 ];
 
 /// The same for a key with a value: a word to look for first, and the whole without space.
+// JSON and TOML allow any space around the value; the first word keeps the costly comparison off ordinary files.
 const GRANTS_SPACED: &[(&str, &str)] =
     &[("permissionDecision", "\"permissionDecision\":\"allow\""), ("approval_policy", "approval_policy=\"never\"")];
 
@@ -40,9 +43,6 @@ pub(super) fn marks(path: &str, text: &str) -> Marks {
     let mut marks = Marks::default();
     if secret::holds(text) {
         marks.add(Mark::SecretInContent);
-    }
-    if certificate_checks::switches_off(path, text) {
-        marks.add(Mark::TlsWeakened);
     }
     let name = path::name(path).to_ascii_lowercase();
     // Whoever loads the file reads a key as what it means, however its letters are written.
@@ -61,6 +61,20 @@ pub(super) fn marks(path: &str, text: &str) -> Marks {
         |text: &&str| GRANTS_SPACED.iter().any(|(word, whole)| text.contains(word) && squeezed(text).contains(whole));
     if !is_prose && (GRANTS.iter().any(says) || texts.iter().flatten().any(spelled)) {
         marks.add(Mark::GrantsPermission);
+    }
+    marks
+}
+
+/// The marks of a text that replaces another in a file of the project: what it weakens that was not weakened before.
+pub(super) fn weakens(path: &str, new: &str, world: &dyn World, old: impl Fn() -> Option<String>) -> Marks {
+    let mut marks = Marks::default();
+    let is_new = |has: &dyn Fn(&str) -> bool| has(new) && !old().is_some_and(|old| has(&old));
+    if is_new(&|text| certificate_checks::switches_off(path, text)) {
+        marks.add(Mark::TlsWeakened);
+    }
+    let project = world.project();
+    if is_new(&|text| project.is_some_and(|root| foreign_settings::loads_from_elsewhere(path, text, root))) {
+        marks.add(Mark::RunsOnLoad);
     }
     marks
 }

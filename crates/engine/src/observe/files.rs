@@ -2,11 +2,12 @@
 
 use doorward_vocabulary::{Degree, Marks, Operation};
 
-use super::file_effect::Touch;
-use super::observer::{By, Observer};
-use super::shell::field::Field;
+use super::field::Field;
+use super::paths::touch::Touch;
+use super::sheet::observer::{By, Observer};
 use crate::call::{Change, ChangeKind};
 use crate::observe::hidden::note_hidden;
+use crate::world::Content;
 
 /// The read tool.
 pub(super) fn read_tool(out: &mut Observer<'_>, path: &str, cwd: &str) {
@@ -18,15 +19,24 @@ pub(super) fn read_tool(out: &mut Observer<'_>, path: &str, cwd: &str) {
 /// The search tool: everything below the path is read.
 pub(super) fn search_tool(out: &mut Observer<'_>, path: Option<&str>, files: Option<&str>, cwd: &str) {
     tool_path(out, Touch::ReadTree, path.filter(|path| !path.is_empty()).unwrap_or(cwd), cwd);
-    if files.is_some_and(|files| crate::observe::globs::picks_sensitive(files, cwd, out.world)) {
-        out.lower(Degree::Opaque, "a search in files whose names are those of secrets");
+    if files.is_some_and(|files| crate::observe::paths::globs::picks_sensitive(files, cwd, out.world)) {
+        out.lower(Degree::Opaque, "a search through files named like secrets");
     }
 }
+
+/// How much of a file that is replaced is read, to tell what is new in it.
+// Sources are smaller; a longer file counts as one that had nothing of the kind, which asks.
+const REPLACED: usize = 256 * 1024;
 
 /// The write tool.
 pub(super) fn write_tool(out: &mut Observer<'_>, path: &str, text: &str, cwd: &str) {
     let ((), mut caused) = out.collect(|out| tool_path(out, Touch::Write, path, cwd));
     caused.enter(path, text);
+    let full = crate::path::join(cwd, path);
+    caused.replace(&full, text, out.world, || match out.world.content(&full, REPLACED) {
+        Content::Text(text) => Some(text),
+        Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => None,
+    });
     out.write(caused);
 }
 
@@ -44,6 +54,8 @@ pub(super) fn edit_tool(out: &mut Observer<'_>, changes: &[Change], cwd: &str) {
         };
         let ((), mut caused) = out.collect(|out| tool_path(out, touch, &change.path, cwd));
         caused.enter(&change.path, &change.new);
+        let full = crate::path::join(cwd, &change.path);
+        caused.replace(&full, &change.new, out.world, || Some(change.old.clone()));
         out.write(caused);
     }
 }
@@ -52,7 +64,7 @@ pub(super) fn edit_tool(out: &mut Observer<'_>, changes: &[Change], cwd: &str) {
 fn tool_path(out: &mut Observer<'_>, touch: Touch, path: &str, cwd: &str) {
     let by = By::default();
     if path.is_empty() {
-        out.lower(Degree::Opaque, "no path is given");
+        out.lower(Degree::Opaque, "the call names no path");
         out.unknown(Operation::Write, &by, Marks::default());
         return;
     }
@@ -60,7 +72,7 @@ fn tool_path(out: &mut Observer<'_>, touch: Touch, path: &str, cwd: &str) {
     let text = match (path.strip_prefix('~'), out.world.home()) {
         (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
             if touch != Touch::Read && touch != Touch::ReadTree {
-                out.lower(Degree::Opaque, "a tilde that the tool may not expand");
+                out.lower(Degree::Opaque, "a `~` that the tool may not expand");
             }
             format!("{home}{rest}")
         }

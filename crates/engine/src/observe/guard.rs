@@ -2,18 +2,22 @@
 
 use doorward_vocabulary::{Mark, Operation};
 
-use super::found::Found;
-use super::globs;
+use super::paths::globs;
+use super::sheet::found::Found;
 use crate::effect::{Effect, Target};
 
 /// What runs beside every call: the guard, and the clients whose calls it judges.
+// Stopping any of these leaves the next call unjudged (machine-036, machine-829). The clients are those that doorward
+// can be installed in.
 const PROCESSES: &[&str] =
     &["doorward", "claude", "codex", "gemini", "opencode", "copilot", "cursor-agent", "qwen-code"];
 
 /// Fewer letters name too much to aim at anything.
+// `grep e` finds `claude` too. Only a pattern of some length is aimed at the guard.
 const TELLING: usize = 5;
 
 /// Programs that tell which processes there are, or pick lines out of what another one tells.
+// The usual sources of process ids in `kill $(…)`. Their words say who is aimed at (machine-834).
 const CHOOSING: &[&str] = &[
     "pgrep",
     "pidof",

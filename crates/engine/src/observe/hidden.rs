@@ -3,7 +3,7 @@
 use doorward_shell::{Hidden, HiddenKind};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use super::observer::{By, Observer};
+use super::sheet::observer::{By, Observer};
 
 /// Notes the first hiding character of a text.
 pub(super) fn note_hidden(out: &mut Observer<'_>, text: &str) {
@@ -15,8 +15,8 @@ pub(super) fn note_hidden(out: &mut Observer<'_>, text: &str) {
         HiddenKind::Bidi => (Degree::Opaque, "a character that changes the order in which text is shown"),
         HiddenKind::Invisible => (Degree::Opaque, "an invisible character"),
         HiddenKind::Tag => (Degree::Opaque, "invisible tag characters"),
-        HiddenKind::Space => (Degree::Unknown, "a character that looks like a space but is none"),
-        HiddenKind::Variation => (Degree::Unknown, "a variation selector that selects nothing"),
+        HiddenKind::Space => (Degree::Unknown, "a character that only looks like a space"),
+        HiddenKind::Variation => (Degree::Unknown, "a variation selector with nothing to select"),
     };
     out.lower(degree, what);
     if degree == Degree::Opaque {

@@ -2,10 +2,12 @@
 
 use doorward_vocabulary::{Mark, Operation, Sensitivity};
 
-use super::observer::Observer;
+use super::sheet::observer::Observer;
 use crate::effect::Effect;
 
 /// How tokens begin. A search for one finds nothing but secrets.
+// Prefixes that the issuers publish for secret scanning. Searching for them in a tree finds live tokens, wherever
+// they are (tools-033).
 const BEGINNINGS: &[&str] = &[
     "ghp_",
     "gho_",
@@ -45,6 +47,8 @@ const BEGINNINGS: &[&str] = &[
 ];
 
 /// Programs that search.
+// Programs whose pattern is a plain argument. Others that search (editors, databases) are unknown here and ask by
+// themselves.
 const SEARCHING: &[&str] =
     &["grep", "egrep", "fgrep", "rgrep", "zgrep", "rg", "ag", "ack", "git", "awk", "gawk", "sed", "jq", "find", "perl"];
 

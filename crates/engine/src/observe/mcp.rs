@@ -4,10 +4,10 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Operation, Reach, Reversibilit
 use serde_json::{Map, Value};
 
 use super::connect::Exchange;
-use super::file_effect::Touch;
-use super::observer::{By, Observer};
-use super::shell::field::Field;
-use super::shell::run::Runner;
+use super::field::Field;
+use super::paths::touch::Touch;
+use super::sheet::observer::{By, Observer};
+use super::shell::runner::Runner;
 use super::shell::state::State;
 use super::stream::Stream;
 use crate::effect::{Effect, Target};
@@ -16,9 +16,12 @@ use crate::world::{McpTrust, Shell, World};
 use crate::{network, secret};
 
 /// Arguments of a tool server that are looked at one by one.
+// A tool call has a few dozen values. One with thousands is data, and is asked about instead of walked.
 const ARGUMENTS: usize = 500;
 
 /// First words of tool names that read.
+// First words that tool servers of all vendors use for reading. It lowers nothing by itself: a server that is not
+// trusted asks whatever its tools are called (tools-045).
 const READING: &[&str] = &[
     "get",
     "list",
@@ -52,6 +55,8 @@ const READING: &[&str] = &[
 ];
 
 /// Words in tool names that destroy, send, pay or give away.
+// These decide wherever they stand in the name: `get_or_delete` deletes. Sending and paying count, as neither has an
+// undo.
 const DESTRUCTIVE: &[&str] = &[
     "delete",
     "drop",
@@ -106,6 +111,7 @@ const DESTRUCTIVE: &[&str] = &[
 ];
 
 /// Words in tool names that change something, whatever the name begins with.
+// `list_and_close` reads first and changes then; without this list the first word would win.
 const CHANGING: &[&str] = &[
     "add", "append", "apply", "archive", "assign", "cancel", "change", "clear", "click", "close", "commit", "copy",
     "create", "edit", "enable", "fill", "fork", "import", "insert", "install", "lock", "mark", "modify", "move",
@@ -114,6 +120,7 @@ const CHANGING: &[&str] = &[
 ];
 
 /// Words in tool names and kinds of resources that stand for secrets.
+// `get_secret` reads, but what it returns ends up in the transcript.
 const SECRETS: &[&str] = &[
     "secret",
     "secrets",
@@ -130,10 +137,12 @@ const SECRETS: &[&str] = &[
 ];
 
 /// Names of arguments that hold an address.
+// Where a server is told to connect: such a value is judged like the address of a fetch.
 const ADDRESSES: &[&str] =
     &["url", "uri", "href", "link", "endpoint", "host", "hostname", "domain", "webhook", "address"];
 
 /// Names of arguments that hold a command line.
+// A value under such a name is run somewhere; it is judged as a shell command (tools-017).
 const COMMANDS: &[&str] = &["command", "cmd", "shell", "bash", "script", "commands", "cmdline", "commandline", "exec"];
 
 /// What goes with the arguments of one call.
@@ -224,7 +233,7 @@ pub(super) fn mcp_tool(
 /// Looks at an argument as a path, an address, a command or SQL.
 fn argument(out: &mut Observer<'_>, key: &str, value: &Value, given: &mut Given<'_>) {
     if given.left == 0 {
-        out.lower(Degree::Opaque, "more arguments than can be looked at");
+        out.lower(Degree::Opaque, "there are more arguments than doorward checks");
         return;
     }
     given.left -= 1;
@@ -351,6 +360,7 @@ fn name_words(name: &str) -> Vec<String> {
 
 /// A statement by its first words, or one that changes data anywhere in the text.
 fn looks_like_sql(text: &str) -> bool {
+    // With one of the objects below: either word alone occurs in ordinary prose, together they are a statement.
     const VERBS: &[&str] =
         &["select", "insert", "update", "delete", "drop", "alter", "truncate", "create", "grant", "replace", "merge"];
     const OBJECTS: &[&str] =
@@ -428,6 +438,7 @@ fn names_secrets(args: &Value) -> bool {
 
 /// The tool puts what it is asked to a database.
 fn asks_database(server: &str, words: &[String]) -> bool {
+    // Parts of server names. Text for such a server is SQL even where it does not look like it (tools-069).
     const BASES: &[&str] = &[
         "sql",
         "postgres",

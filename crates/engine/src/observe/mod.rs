@@ -1,40 +1,27 @@
 //! From a call and the world to facts.
 
-mod absent;
 mod arrivals;
-mod carried;
-mod caused;
 mod code;
 mod connect;
 mod content;
-mod dependents;
-mod expanded;
-mod file_effect;
+mod field;
 mod files;
-mod found;
-mod globs;
 mod guard;
 mod hidden;
 mod hunting;
-mod lingering;
-mod links;
-mod location_marks;
+mod left_running;
 mod mcp;
 mod names;
-mod observer;
+mod paths;
 mod program;
 mod recipes;
 mod redact;
-mod required;
-mod reversible;
-mod ruled;
+mod sheet;
 mod shell;
 mod skills;
 mod stream;
 mod task_text;
 mod tools;
-mod tracked;
-mod trees;
 
 use doorward_vocabulary::{Degree, Mark, Marks};
 
@@ -45,14 +32,14 @@ use crate::observe::files::{edit_tool, read_tool, search_tool, write_tool};
 use crate::observe::guard::note_guard_signals;
 use crate::observe::hidden::note_hidden;
 use crate::observe::hunting::note_token_search;
-use crate::observe::lingering::run_again;
+use crate::observe::left_running::run_again;
 use crate::observe::mcp::mcp_tool;
 use crate::observe::shell::reading::every_reading;
 use crate::observe::task_text::task_text;
 use crate::observe::tools::{fetch_tool, other_tool, task_tool, web_search};
 use crate::world::World;
-use observer::{By, Observer};
-use shell::run::Runner;
+use sheet::observer::{By, Observer};
+use shell::runner::Runner;
 use shell::state::State;
 use stream::Stream;
 
@@ -67,7 +54,7 @@ pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> F
     let subject = subject(call, &mut out, runs);
     let mut found = out.finish();
     if call.truncated {
-        found.lower(Degree::Opaque, "the call was cut before it reached doorward");
+        found.lower(Degree::Opaque, "the call was cut off before it reached doorward");
     }
     found.note_unguarded_agents();
     note_guard_signals(&mut found, &subject);
@@ -174,7 +161,7 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>, runs: &[LeftRun]) -> String 
     };
     if !runs.is_empty() {
         let mut runner = Runner::new(out);
-        let state = lingering::written(&call.tool, &call.cwd, &mut runner);
+        let state = left_running::written(&call.tool, &call.cwd, &mut runner);
         run_again(&mut runner, runs, &state);
     }
     subject
@@ -192,7 +179,8 @@ fn python(code: &str, cwd: &str, out: &mut Observer<'_>) {
     note_hidden(out, code);
     let mut state = State::new(cwd.starts_with('/').then_some(cwd));
     let by = By { name: "python".into(), ..By::default() };
-    crate::observe::code::code(&mut Runner::new(out), code, Some(doorward_code::Language::Python), &mut state, &by);
+    let source = code::Source { text: code, language: Some(doorward_code::Language::Python), by: &by };
+    code::code(&mut Runner::new(out), &source, &mut state);
 }
 
 /// A shell command.

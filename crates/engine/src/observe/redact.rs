@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::found::Found;
+use super::sheet::found::Found;
 use crate::effect::{Part, Target};
 use crate::secret;
 

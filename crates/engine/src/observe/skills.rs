@@ -3,7 +3,7 @@
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use serde_json::Value;
 
-use super::observer::{By, Observer};
+use super::sheet::observer::{By, Observer};
 use crate::path;
 use crate::world::{Content, World};
 
@@ -11,9 +11,11 @@ use crate::world::{Content, World};
 const LIMIT: usize = 256 << 10;
 
 /// More skills than a project has.
+// The directory is listed on every call that loads skills.
 const SKILLS: usize = 200;
 
 /// What stands before a command that runs when the text is loaded.
+// The two spellings of Claude Code for commands that run while the text is loaded, before the model sees it.
 const RUNS: [&str; 2] = ["!`", "```!"];
 
 /// A skill or command is loaded. What its text leads to is judged call by call; what runs while it is loaded is not.

@@ -149,4 +149,5 @@ impl Stream {
 }
 
 /// Longer texts are not followed through variables and pipes.
+// Text is copied with every state of the shell. A longer one counts as unknown, which only asks more.
 pub(super) const TEXT_LIMIT: usize = 256 * 1024;

@@ -4,17 +4,19 @@
 
 use doorward_vocabulary::{Degree, Sensitivity};
 
-use super::observer::Observer;
-use super::shell::run::Runner;
+use super::sheet::observer::Observer;
+use super::shell::runner::Runner;
 use super::shell::state::State;
 use crate::observe::recipes::trusted::harm_in;
 use crate::path;
 use crate::world::World;
 
 /// More commands than a task needs; the rest is judged when it is run.
+// A task is prose with a few commands in it. Those that are left out are still judged when the subagent runs them.
 const SNIPPETS: usize = 24;
 
 /// Words that say a command is not to be run.
+// "Never run `rm -rf /`" is good advice and must not be read as a request.
 const REFUSING: &[&str] = &[
     "never",
     "don't",
@@ -31,6 +33,7 @@ const REFUSING: &[&str] = &[
 ];
 
 /// Words that ask to send something.
+// With the name of a secret and an address in the same sentence: either alone is harmless.
 const SENDING: &[&str] =
     &["upload", "send", "post", "exfiltrate", "transfer", "submit", "share", "copy", "push", "report", "attach"];
 
@@ -39,7 +42,7 @@ pub(super) fn task_text(out: &mut Observer<'_>, text: &str, cwd: &str) {
     for snippet in snippets(text) {
         let state = State::new(cwd.starts_with('/').then_some(cwd));
         if let Some(harm) = harm_in(&mut Runner::new(out), &snippet, &state) {
-            return out.lower(Degree::Opaque, format!("a task that asks for `{snippet}`, which {harm}"));
+            return out.lower(Degree::Opaque, format!("a task that asks to run `{snippet}`, which {harm}"));
         }
     }
     if let Some(secret) = text.split(['\n', ';']).find_map(|sentence| sent_secret(out.world, sentence, cwd)) {

@@ -4,8 +4,8 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Rever
 use serde_json::Value;
 
 use super::connect::Exchange;
-use super::observer::{By, Observer};
-use super::shell::field::Field;
+use super::field::Field;
+use super::sheet::observer::{By, Observer};
 use crate::effect::{Effect, Target};
 use crate::knowledge::tool::Risk;
 use crate::observe::files::{read_tool, search_tool};

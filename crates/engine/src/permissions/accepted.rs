@@ -11,6 +11,8 @@ use crate::verdict::Opinion;
 use super::path_spellings;
 
 /// What a word of a call must not hold to stand in the place of another: no option, nothing that a shell or git reads further.
+// A rule learned from `rm a.log` may cover `rm b.log`, but no word that the shell, git or a remote path would expand
+// into something else.
 const NOT_PLAIN: &[char] = &[
     '*', '?', '[', ']', '{', '}', '$', '`', '\\', '"', '\'', '<', '>', '|', '&', ';', '(', ')', '!', '#', '~', '=',
     ':', '+', '^', '@', '%',

@@ -119,6 +119,8 @@ impl Arguments<'_> {
 }
 
 /// So many options before a subcommand are looked past.
+// `git -C a --no-pager -c x=y log` has three. Every option adds two readings that are compared with each deny
+// pattern.
 const OPTIONS: usize = 8;
 
 /// `/bin/rm x` as `rm x`, `git -C a --no-pager log` as `git log`. An option may take the next word along or not: both count.

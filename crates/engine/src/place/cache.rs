@@ -3,6 +3,7 @@
 use crate::world::REBUILDABLE;
 
 /// Directories of a home that hold nothing else.
+// Directories that package managers fill themselves and that their manuals say may be deleted at any time.
 const CACHES: &[&str] = &[
     ".cache",
     "Library/Caches",
@@ -19,6 +20,7 @@ const CACHES: &[&str] = &[
 ];
 
 /// Directories of a project that hold packages of others, with what follows them.
+// Packages come back with one install command, but a changed one runs with the next test (files-500, files-502).
 const INSTALLED: &[(&str, &[&str])] = &[
     ("node_modules", &[]),
     (".venv", &["lib", "lib64"]),

@@ -1,6 +1,7 @@
 //! Names that say what a file is without any table: copies of known files, bare words for secrets, folders of them.
 
 /// What editors, people and programs put behind a name when they keep the file that was there.
+// `.env.bak` holds the same secret as `.env`, and is seldom ignored by git.
 const BEHIND: &[&str] = &[
     "~",
     ".bak",
@@ -43,6 +44,7 @@ const BEHIND: &[&str] = &[
 ];
 
 /// Bare names that people and tools give to files which hold one secret.
+// Without an ending: with one (`token.rs`) the file is about tokens.
 const SECRETS: &[&str] = &[
     "credentials",
     "credential",
@@ -72,6 +74,7 @@ const SECRETS: &[&str] = &[
 ];
 
 /// Directories of source text and documents, where such a word is what the text is about.
+// In `src/credentials/` the word names a feature; in a home directory it names a file of credentials.
 const SOURCES: &[&str] = &[
     "src",
     "lib",
@@ -152,6 +155,7 @@ fn is_folder(part: &str) -> bool {
 
 /// Source text and documents say something about secrets; they do not hold any.
 fn is_text(name: &str) -> bool {
+    // `example`, `sample` and `template` are here because such files are made to be committed.
     const TEXTS: &[&str] = &[
         "rs",
         "go",

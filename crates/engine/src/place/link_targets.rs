@@ -9,6 +9,7 @@ use crate::path::{parent, under};
 use crate::world::World;
 
 /// Variables that move a directory, and where it usually is.
+// Settings move with their variable; without this `XDG_CONFIG_HOME=/x` would hide the agent's own settings.
 const MOVED: &[(&str, &str)] = &[
     ("XDG_CONFIG_HOME", ".config"),
     ("XDG_DATA_HOME", ".local/share"),
@@ -20,6 +21,7 @@ const MOVED: &[(&str, &str)] = &[
 ];
 
 /// Variables that name one file of credentials; the first ones are used in projects too.
+// From the manuals of the programs. The file may have any name, so only the variable gives it away.
 const CREDENTIALS: &[&str] = &[
     "KUBECONFIG",
     "GOOGLE_APPLICATION_CREDENTIALS",
@@ -29,6 +31,7 @@ const CREDENTIALS: &[&str] = &[
     "NPM_CONFIG_USERCONFIG",
     "SSH_AUTH_SOCK",
 ];
+// Test setups keep a `kubeconfig` or a fake service account in the project; the other five never are.
 const IN_PROJECTS: usize = 2;
 
 /// Calls `found` for what the environment says about a folded path.

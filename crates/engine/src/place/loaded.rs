@@ -7,6 +7,7 @@ use crate::path;
 use crate::world::World;
 
 /// Places of this kind are read by the agent, its guard, an editor or git whenever they change.
+// Nothing has to be started for these to take effect, so the change itself is the dangerous step.
 const KINDS: &[Mark] = &[
     Mark::AgentSettings,
     Mark::GuardOwn,
@@ -17,6 +18,7 @@ const KINDS: &[Mark] = &[
 ];
 
 /// A shell runs these when somebody enters the directory.
+// direnv, autoenv and fish plugins: entering the directory is enough (files-034).
 const ON_ENTERING: &[&str] = &[".envrc", ".autoenv", ".autoenv.zsh", ".env.fish", ".autoenv.leave"];
 
 /// The file is loaded without a further call, so that whoever brings it there has as good as run it.

@@ -10,6 +10,7 @@ use crate::path::under;
 use crate::world::{Kind, World};
 
 /// Directories for temporary files that every machine has, on top of those that the world names.
+// POSIX, Linux and macOS. The agent's own scratch directory is named by the world and is not shared.
 const TEMPORARY: &[&str] = &["/tmp", "/var/tmp", "/usr/tmp", "/dev/shm", "/var/folders"];
 
 /// Where a path lies.

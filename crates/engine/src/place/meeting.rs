@@ -1,6 +1,8 @@
 //! Names in the temporary directory that programs look for: where they meet, and what they search for in all directories above.
 
 /// Tools look for these in every directory above the one they work in, so that one in `/tmp` counts for all below it.
+// Node, Python, git and build tools walk up to the root; a file in `/tmp` is then found by every project below it
+// (files-1278, files-1279).
 const SEARCHED: &[&str] = &[
     "node_modules",
     "package.json",
@@ -80,6 +82,7 @@ const SEARCHED: &[&str] = &[
 ];
 
 /// Beginnings of names at which programs of one user or of all meet.
+// Sockets and locks in shared directories: whoever makes the name first speaks for the program (files-1280).
 const MET: &[&str] = &[
     "tmux-",
     "ssh-",
@@ -110,6 +113,7 @@ const MET: &[&str] = &[
 ];
 
 /// Parts of code names that a program would load from the directory it works in.
+// Endings that a tool imports as code because of its name alone.
 const LOADED: &[&str] = &[".config.js", ".config.cjs", ".config.mjs", ".config.ts", ".config.mts", ".pth"];
 
 /// A program that works somewhere else may look for a component of this name.

@@ -3,8 +3,11 @@
 use super::class::*;
 use super::table::Table;
 
+// Compared in lower case and without the directory, because most tools accept the file anywhere. Macs and Windows
+// ignore case.
 pub(super) static NAMES: Table<Class> = Table::new(&[
     (
+        // Files that their program's manual says hold passwords or tokens.
         &CREDENTIAL,
         &[
             ".boto",
@@ -54,6 +57,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
         ],
     ),
     (
+        // Names that are a credential in a home and often a fixture in a test directory.
         &SHAPED_CREDENTIAL,
         &[
             ".credentials",
@@ -121,6 +125,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
         ],
     ),
     (
+        // Private keys by their usual names.
         &KEY,
         &[
             "id_dsa",
@@ -160,6 +165,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
     (&SSH_KEY, &["ssh_host_dsa_key", "ssh_host_ecdsa_key", "ssh_host_ed25519_key", "ssh_host_rsa_key"]),
     (&AUTHORIZED_KEYS, &["authorized_keys", "authorized_keys2"]),
     (
+        // Histories and mail: no credential, but what was typed there often holds one.
         &PERSONAL,
         &[
             ".bash_history",
@@ -186,6 +192,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
         ],
     ),
     (
+        // What a shell or a login runs without being asked (files-001).
         &PROFILE,
         &[
             ".aliases",
@@ -232,6 +239,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
     (&PERSISTENCE, &[".crontab", ".forward", ".mailcap", ".procmailrc", "crontab", "ld.so.preload", "rc.local"]),
     (&GUARD, &[".doorward", ".doorward.toml"]),
     (
+        // Settings of agents: they decide what runs without a question (files-010, files-011).
         &AGENT,
         &[
             ".aider.conf.yaml",
@@ -267,6 +275,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
     ),
     (&AGENT_AUTH, &[".claude.json", ".claude.json.backup", "oauth_creds.json"]),
     (
+        // Agents read these as orders, so a change lasts beyond the session (files-031, files-1264).
         &INSTRUCTION,
         &[
             ".clinerules",
@@ -299,6 +308,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
     (&USER_GIT_CONFIG, &[".gitconfig", ".gitconfig.local", "gitconfig"]),
     (&SUBMODULES, &[".gitmodules"]),
     (
+        // Configuration of hook managers: they install the hooks that git runs.
         &GIT_HOOK,
         &[
             ".huskyrc",
@@ -335,6 +345,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
         ],
     ),
     (
+        // What a package manager reads to decide what to install and run (files-022).
         &MANIFEST,
         &[
             ".bazelrc",
@@ -456,6 +467,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
         ],
     ),
     (
+        // Build recipes are code: the next `make` or `gradle` runs them (files-025).
         &RECIPE,
         &[
             ".justfile",
@@ -506,6 +518,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
         ],
     ),
     (
+        // Test runners and interpreters import these when they start (files-035).
         &RUNS_ON_LOAD,
         &[
             ".ackrc",
@@ -576,6 +589,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
         ],
     ),
     (
+        // One changed line here installs another package with the same name.
         &LOCKFILE,
         &[
             ".package-lock.json",
@@ -624,6 +638,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
     ),
     (&INFRASTRUCTURE_LOCK, &[".terraform.lock.hcl", "chart.lock"]),
     (
+        // Runs on other machines with the project's rights and secrets (files-021).
         &CI,
         &[
             ".appveyor.yml",
@@ -684,6 +699,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
         ],
     ),
     (
+        // What is described here is created, changed or destroyed at the next apply.
         &INFRASTRUCTURE,
         &[
             ".firebaserc",
@@ -765,6 +781,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
         ],
     ),
     (
+        // Build steps run as root inside the image, and mounts reach the machine (files-026).
         &CONTAINER,
         &[
             ".devcontainer.json",
@@ -786,6 +803,7 @@ pub(super) static NAMES: Table<Class> = Table::new(&[
         ],
     ),
     (
+        // Editors run tasks from these files on opening the folder (files-033).
         &EDITOR,
         &[
             ".dir-locals-2.el",

@@ -21,6 +21,8 @@ fn environment(name: &str) -> Option<&'static Class> {
 }
 
 fn beginning(name: &str) -> Option<&'static Class> {
+    // Families of names with a free middle part: `Dockerfile.dev`, `requirements-test.txt`,
+    // `docker-compose.prod.yml`.
     const BEGINNINGS: &[(&str, &[&str], &Class)] = &[
         ("dockerfile", &[""], &CONTAINER),
         ("containerfile", &[""], &CONTAINER),

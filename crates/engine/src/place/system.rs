@@ -4,9 +4,11 @@ use super::class::*;
 use super::table::Table;
 
 /// The longest entry has this many components.
+// Lookups try every prefix of a path up to this length, so it is no larger than the table needs.
 pub(super) const DEPTH: usize = 7;
 
 /// Below the root, without the leading slash; a longer entry replaces a shorter one.
+// Linux, macOS and the BSDs together: a path of another system does no harm here.
 pub(super) static SYSTEM: Table<Class> = Table::new(&[
     (
         &CREDENTIAL,
@@ -330,6 +332,8 @@ pub(super) static SYSTEM: Table<Class> = Table::new(&[
 ]);
 
 /// Directories of programs of the system that keep passwords, keys or mail somewhere below.
+// The secrets lie somewhere inside, under names that differ between versions; copying the directory copies them
+// (reading-842, reading-852).
 const KEEPING: &[&str] = &[
     "var/lib/postgresql",
     "var/lib/mysql",

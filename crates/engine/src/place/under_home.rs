@@ -6,9 +6,11 @@ use super::class::*;
 use super::table::Table;
 
 /// The longest entry of these tables has this many components.
+// As for the system's table: no prefix longer than the longest entry is tried.
 pub(super) const DEPTH: usize = 6;
 
 /// Entries that count wherever their first component appears in a path.
+// A dot directory means the same in another user's home, in a backup and in a container's volume.
 pub(super) static ANYWHERE: Table<Class> = Table::new(&[
     (
         &CREDENTIAL,
@@ -589,6 +591,7 @@ pub(super) static ANYWHERE: Table<Class> = Table::new(&[
 ]);
 
 /// Entries below a home directory that do not begin with a dot.
+// Without a dot `bin` is a word like any other, so these count only directly below a home.
 pub(super) static HOME: Table<Class> = Table::new(&[
     (&PROGRAMS, &["bin", "go/bin", "sbin", "scripts/bin", "homebrew/bin", "miniconda3/bin", "anaconda3/bin"]),
     (&PROFILE, &["documents/powershell", "documents/windowspowershell"]),

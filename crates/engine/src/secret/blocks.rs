@@ -4,8 +4,10 @@ use super::placeholder::is_placeholder;
 use super::shapes::Letters;
 
 /// A key block is looked through this far for its end.
+// The largest RSA keys in use have about 12 KB in PEM. An unfinished block must not swallow the rest of the text.
 const BLOCK: usize = 16 * 1024;
 /// The user part of a URL is not longer than this.
+// Longer than any token that is put into an address; a bound keeps a text full of `://` linear.
 const USER: usize = 512;
 
 /// The length of the private key block at the start of `text`.

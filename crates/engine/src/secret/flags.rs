@@ -4,9 +4,11 @@ use super::keys::{self, Key};
 use super::value::{Manner, Value, is_secret, read};
 
 /// The program of a flag stands at most this far before it.
+// One command line. Farther back the program belongs to another command.
 const BEFORE: usize = 256;
 
 /// Programs to which `-p` or `-a` means a password.
+// For most programs `-p` is a port or a path. The trailing space keeps `az` and `http` from matching inside words.
 const WITH_P: &[&str] = &["sshpass", "redis-cli", "login", "mongo", "twine", "az ", "xh ", "http "];
 
 /// The secret after the flag that begins at `at`, with its kind.

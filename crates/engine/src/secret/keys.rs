@@ -14,6 +14,7 @@ pub(super) enum Key {
 }
 
 /// Endings of names, joined and in lower case; the longer before the shorter.
+// The end of a name says what it is: `password_file` is a path, `file_password` a secret.
 const ENDINGS: &[(&str, Key)] = &[
     ("password", Key::Password),
     ("passwd", Key::Password),
@@ -48,6 +49,7 @@ const ENDINGS: &[(&str, Key)] = &[
 ];
 
 /// Words after the name proper that leave it what it is.
+// `DB_PASSWORD_PROD` is still a password.
 const TAILS: &[&str] = &[
     "prod",
     "production",
@@ -65,6 +67,7 @@ const TAILS: &[&str] = &[
 ];
 
 /// The longest name that is looked at.
+// The end decides, so only the end is read.
 pub(super) const LONGEST: usize = 64;
 
 /// What a name such as `DB_PASSWORD`, `apiKey` or `x-auth-token` says about its value.

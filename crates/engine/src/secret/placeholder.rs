@@ -32,6 +32,7 @@ fn is_dull(value: &[u8]) -> bool {
 
 /// Says in so many words that it is made up.
 fn mentions_example(value: &[u8]) -> bool {
+    // Parts that a real token cannot have by chance, as tokens are random.
     const WORDS: &[&[u8]] = &[
         b"example",
         b"placeholder",
@@ -74,6 +75,7 @@ fn mentions_example(value: &[u8]) -> bool {
 }
 
 /// Plain words that programs and documents use in the place of a secret.
+// Whole values only: `password` as a value is a placeholder, `password-8fj2` is not.
 const STAND_INS: &[&str] = &[
     "password",
     "passwd",

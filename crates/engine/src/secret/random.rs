@@ -6,13 +6,17 @@
 use super::value::Shape;
 
 /// Shorter words may be names.
+// Shorter words that look random are mostly abbreviations, versions and short hashes.
 const SHORTEST: usize = 24;
 /// Longer ones are data.
+// Longer runs are encoded pictures, certificates or minified code.
 const LONGEST: usize = 128;
 /// So far is looked around the word for signs of data.
+// A line of encoded data has 60 to 76 characters; two of them on either side are enough to tell.
 const AROUND: usize = 160;
 
 /// What stands before encoded hashes and pictures.
+// Integrity hashes in lock files and inline pictures: random by design, and public.
 const DATA: &[&[u8]] = &[b"sha512-", b"sha384-", b"sha256-", b"sha1-", b"md5-", b"h1:", b"base64,", b"nonce-"];
 
 /// The word of letters and digits at `at` is a token by its looks.

@@ -10,6 +10,7 @@ use super::value::{Manner, Value, is_secret, read};
 use super::{blocks, personal, placeholder, random, value};
 
 /// A shorter word after a name and a space is a word.
+// `password reset` and `token expired` are prose. Shorter secrets need a `=` or a `:` before them.
 const NAMED_BEFORE: usize = 12;
 
 /// Finds everything, in order.
@@ -47,18 +48,18 @@ impl Scanner<'_> {
         self.bytes.get(self.at..).unwrap_or_default()
     }
 
-    fn found(&mut self, start: usize, end: usize, kind: &'static str, sensitivity: Sensitivity) {
+    fn report(&mut self, start: usize, end: usize, kind: &'static str, sensitivity: Sensitivity) {
         self.findings.push(Finding { start, end, kind, sensitivity });
         self.at = end.max(self.at + 1);
     }
 
-    fn found_here(&mut self, length: usize, kind: &'static str, sensitivity: Sensitivity) {
-        self.found(self.at, self.at + length, kind, sensitivity);
+    fn report_here(&mut self, length: usize, kind: &'static str, sensitivity: Sensitivity) {
+        self.report(self.at, self.at + length, kind, sensitivity);
     }
 
-    fn found_value(&mut self, value: Value, kind: &'static str) {
+    fn report_value(&mut self, value: Value, kind: &'static str) {
         let value = value.whole(self.bytes);
-        self.found(value.start, value.end, kind, Sensitivity::SecretShaped);
+        self.report(value.start, value.end, kind, Sensitivity::SecretShaped);
     }
 
     /// A word begins here: look for shapes, then go past it.
@@ -68,25 +69,25 @@ impl Scanner<'_> {
             let sensitivity = if kind == "age-key" { Sensitivity::Key } else { Sensitivity::SecretShaped };
             return match self.is_made_up_here(length) {
                 true => self.at += length,
-                false => self.found_here(length, kind, sensitivity),
+                false => self.report_here(length, kind, sensitivity),
             };
         }
         if self.rest().starts_with(b"eyJ")
             && let Some(length) = self.signed_token()
         {
-            return self.found_here(length, "signed-token", Sensitivity::SecretShaped);
+            return self.report_here(length, "signed-token", Sensitivity::SecretShaped);
         }
         if let Some((length, kind, sensitivity)) = self.built(first) {
-            return self.found_here(length, kind, sensitivity);
+            return self.report_here(length, kind, sensitivity);
         }
         let length = self.rest().iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         if length >= NAMED_BEFORE
             && let Some(value) = self.after_name()
         {
-            return self.found_value(value, "secret");
+            return self.report_value(value, "secret");
         }
         match random::is_token(self.bytes, self.at, length) && !self.is_made_up_here(length) {
-            true => self.found_here(length, "token", Sensitivity::None),
+            true => self.report_here(length, "token", Sensitivity::None),
             false => self.at += length,
         }
     }
@@ -170,7 +171,7 @@ impl Scanner<'_> {
         if byte == b':' && next == b'/' && self.bytes.get(self.at + 2) == Some(&b'/') {
             let start = self.at + 3;
             return match self.text.get(start..).and_then(blocks::user_part) {
-                Some((from, to)) => self.found(start + from, start + to, "password", Sensitivity::SecretShaped),
+                Some((from, to)) => self.report(start + from, start + to, "password", Sensitivity::SecretShaped),
                 None => self.at = start,
             };
         }
@@ -178,7 +179,7 @@ impl Scanner<'_> {
         let is_other = byte == b'=' && next == b'=' || byte == b':' && matches!(next, b':' | b'=');
         let secret = if is_other { None } else { self.assigned(byte) };
         match secret {
-            Some((value, kind)) => self.found_value(value, kind),
+            Some((value, kind)) => self.report_value(value, kind),
             None => self.at += if is_other { 2 } else { 1 },
         }
     }
@@ -248,14 +249,14 @@ impl Scanner<'_> {
         if self.rest().starts_with(b"-----BEGIN ") {
             let length = self.text.get(self.at..).and_then(blocks::private_key);
             return match length {
-                Some(length) => self.found_here(length, "private-key", Sensitivity::Key),
+                Some(length) => self.report_here(length, "private-key", Sensitivity::Key),
                 None => self.at += 11,
             };
         }
         let before = self.at.checked_sub(1).and_then(|at| self.bytes.get(at));
         let begins = matches!(before, None | Some(b' ' | b'\t' | b'\n' | b'"' | b'\''));
         match begins.then(|| after_flag(self.text, self.at)).flatten() {
-            Some((value, kind)) => self.found_value(value, kind),
+            Some((value, kind)) => self.report_value(value, kind),
             None => self.at += self.rest().iter().take_while(|byte| **byte == b'-').count().min(2),
         }
     }
@@ -270,7 +271,7 @@ impl Scanner<'_> {
             (self.bytes.get(value.end) == Some(&b'<') && is_secret(self.text, value, key)).then_some((value, kind(key)))
         });
         match secret {
-            Some((value, kind)) => self.found_value(value, kind),
+            Some((value, kind)) => self.report_value(value, kind),
             None => self.at += 1,
         }
     }
@@ -283,7 +284,7 @@ impl Scanner<'_> {
         });
         let value = names.then(|| read(self.bytes, self.at, Manner::Quoted));
         match value.filter(|value| is_secret(self.text, *value, Key::Password)) {
-            Some(value) => self.found_value(value, "password"),
+            Some(value) => self.report_value(value, "password"),
             None => self.at += 1,
         }
     }

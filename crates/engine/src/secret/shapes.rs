@@ -31,6 +31,7 @@ impl Letters {
 /// A beginning, what follows it, and how much of that at least and at most.
 pub(super) type Shape = (&'static str, Letters, usize, usize, &'static str);
 
+// Issuers lengthen their tokens over time; only few promise an exact length.
 const ANY: usize = usize::MAX;
 
 /// The shapes that begin with this byte.
@@ -83,6 +84,8 @@ fn beginning_small(first: u8) -> &'static [Shape] {
     }
 }
 
+// Prefixes and shortest lengths as the issuers publish them for secret scanning, grouped by first letter for one
+// quick look. The lower bound leaves room for shorter test tokens.
 const D: &[Shape] = &[
     ("dckr_pat_", Name, 20, ANY, "docker-token"),
     ("dckr_oat_", Name, 20, ANY, "docker-token"),

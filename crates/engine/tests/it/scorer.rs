@@ -201,7 +201,7 @@ fn features_have_names_of_their_own() {
     let distinct: std::collections::BTreeSet<&String> = names.iter().collect();
     assert_eq!(distinct.len(), names.len());
     let mut set = Features::default();
-    set.reach(Reach::Machine);
+    set.add_reach(Reach::Machine);
     let told: Vec<&str> = set.iter().map(|number| names[number].as_str()).collect();
     assert_eq!(told, ["reach project+", "reach shared+", "reach machine+"]);
 }

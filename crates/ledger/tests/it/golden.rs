@@ -62,10 +62,10 @@ fn state_files_of_every_version_still_load() {
         assert_eq!((session.began_ms, session.denials(), session.denials_in_a_row()), (5, 2, 1));
         assert!(session.is_tainted("secret-read") && session.boundaries().eq(["don't push"]));
         assert_eq!(session.reads(LIMIT, 60_000), (3, 3));
-        assert_eq!(session.clone().ran("d9").as_deref(), Some("pattern"));
+        assert_eq!(session.clone().note_run("d9").as_deref(), Some("pattern"));
         assert_eq!(states.find::<CreatedState>("session").unwrap().unwrap().when("/tmp/made"), Some(7));
         assert_eq!(states.find::<PatternState>("pattern").unwrap().unwrap().month(DAY_MS), (1, 2));
-        states.update("session", SessionState::denied).unwrap();
+        states.update("session", SessionState::note_denial).unwrap();
     }
 }
 
@@ -76,20 +76,20 @@ fn make_states(path: &Path) {
     let states = States::at(path, StateKey::load_or_create(&path.join("key")).unwrap());
     let session = |state: &mut SessionState| {
         state.began_ms = 5;
-        state.denied();
-        state.approved();
-        state.denied();
-        state.asked("d9", "pattern");
+        state.note_denial();
+        state.note_approval();
+        state.note_denial();
+        state.note_question("d9", "pattern");
         state.taint("secret-read");
-        state.bound("don't push");
-        (0..3).for_each(|_| state.read(LIMIT, 60_000));
+        state.add_boundary("don't push");
+        (0..3).for_each(|_| state.count_read(LIMIT, 60_000));
     };
     states.update("session", session).unwrap();
-    states.update("session", |state: &mut CreatedState| state.created("/tmp/made", 7)).unwrap();
+    states.update("session", |state: &mut CreatedState| state.note_created("/tmp/made", 7)).unwrap();
     let pattern = |state: &mut PatternState| {
-        state.decided(DAY_MS);
-        state.decided(DAY_MS);
-        state.overridden(DAY_MS);
+        state.count_decision(DAY_MS);
+        state.count_decision(DAY_MS);
+        state.count_override(DAY_MS);
     };
     states.update("pattern", pattern).unwrap();
 }

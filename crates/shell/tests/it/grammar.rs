@@ -144,12 +144,12 @@ fn reserved_words_are_words_elsewhere() {
 
 #[test]
 fn errors_keep_what_came_before() {
-    refuse("rm x\nls )", "this does not fit the shell grammar", "rm ls");
+    refuse("rm x\nls )", "this is not valid shell syntax", "rm ls");
     refuse("rm x; echo $(ls", "the text ends before `)`", "rm ls echo");
     refuse("{ rm x; ls", "the text ends before `}`", "rm ls");
     refuse("rm x\0ls", "the text contains a NUL byte", "rm");
     refuse("echo \"a", "the text ends before `\"`", "echo");
-    refuse("if a; then", "this does not fit the shell grammar", "a");
+    refuse("if a; then", "this is not valid shell syntax", "a");
     refuse("cat <<$(a)\n", "the delimiter of a here document can be read in more than one way", "a cat");
     for text in [
         "e {a,${v:-{b,c}}",

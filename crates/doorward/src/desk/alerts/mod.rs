@@ -13,16 +13,16 @@ use doorward_ledger::{Alert, AlertBody, AlertKind, AlertState, AlertStep};
 
 use crate::desk::person;
 use crate::machine::clock;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::visible;
 use crate::memory::alerts::everything;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 
 #[derive(Debug, Args)]
 pub(crate) struct AlertsArguments {
     #[command(subcommand)]
-    pub what: Option<What>,
+    pub what: Option<AlertsCommand>,
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
@@ -32,7 +32,7 @@ pub(crate) struct AlertsArguments {
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub(crate) enum AlertsCommand {
     /// List open alerts (the default)
     List,
     /// Mark an alert as seen; it stays in the list (not for agents)
@@ -56,26 +56,26 @@ pub(crate) fn run(arguments: &AlertsArguments) -> Result<ExitCode> {
     if arguments.explain {
         return explain(arguments.json);
     }
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     match &arguments.what {
-        None | Some(What::List) => return list(&everything(&room)?, arguments.json),
-        Some(What::Ack { id }) => {
-            let alert = asked(&room, id, "Mark it as seen?")?;
-            answer(&mut Ledger::of(&room.places), &alert, AlertStep::Acknowledged, alert.text.clone())?;
+        None | Some(AlertsCommand::List) => return list(&everything(&view)?, arguments.json),
+        Some(AlertsCommand::Ack { id }) => {
+            let alert = confirm(&view, id, "Mark it as seen?")?;
+            answer(&mut Ledger::open(&view.dirs), &alert, AlertStep::Acknowledged, alert.text.clone())?;
             writeln!(anstream::stdout(), "Marked as seen; it stays in the list until you resolve it.")?;
         }
-        Some(What::Resolve { id, why }) => {
-            let alert = asked(&room, id, "Resolve it?")?;
-            answer(&mut Ledger::of(&room.places), &alert, AlertStep::Resolved, why.clone())?;
+        Some(AlertsCommand::Resolve { id, why }) => {
+            let alert = confirm(&view, id, "Resolve it?")?;
+            answer(&mut Ledger::open(&view.dirs), &alert, AlertStep::Resolved, why.clone())?;
             writeln!(anstream::stdout(), "resolved")?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn asked(room: &Room, id: &str, question: &str) -> Result<Alert> {
+fn confirm(view: &LedgerView, id: &str, question: &str) -> Result<Alert> {
     person::required()?;
-    let alerts = everything(room)?;
+    let alerts = everything(view)?;
     let Some(alert) = alerts.into_iter().find(|alert| alert.id == id) else {
         bail!("no alert has the id `{id}`; `doorward alerts` lists them");
     };
@@ -93,7 +93,7 @@ fn answer(ledger: &mut dyn Recorder, alert: &Alert, step: AlertStep, text: Strin
     let user = crate::machine::user();
     let name = alert.kind.word().to_owned();
     let body = AlertBody { name, text, step, id: Some(alert.id.clone()), user, session: None };
-    ledger.append(Entry::new(&body)?).map(|_receipt| ())
+    ledger.append(LogEntry::new(&body)?).map(|_receipt| ())
 }
 
 fn list(alerts: &[Alert], json: bool) -> Result<ExitCode> {

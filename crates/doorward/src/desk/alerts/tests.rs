@@ -4,7 +4,7 @@ use doorward_ledger::{AnswerBody, Body, By, DecisionBody, Index, Log, Reply, Ses
 use doorward_vocabulary::{Mode, Verdict};
 
 use super::*;
-use crate::memory::alerts::{raised, standing};
+use crate::memory::alerts::{new_alert, standing};
 
 const MINUTE: u64 = 60_000;
 const DAY: u64 = 24 * 60 * MINUTE;
@@ -251,7 +251,7 @@ fn a_resolved_alert_comes_back_only_when_it_goes_off_again() {
     };
     (0..5).for_each(|_| block(&mut story, 30 * MINUTE));
     assert_eq!(story.alerts(), [("spike", "s".to_owned())]);
-    let id = raised(AlertKind::Spike, "s", "").id;
+    let id = new_alert(AlertKind::Spike, "s", "").id;
     let word = |step| AlertBody { name: "spike".into(), step, id: id.clone(), ..AlertBody::default() };
     story.add(&word(AlertStep::Acknowledged), 29 * MINUTE);
     assert_eq!(story.alerts().len(), 1, "seen is not resolved");

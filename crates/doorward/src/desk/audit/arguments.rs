@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
+use doorward_ledger::Kind;
 
 /// What to do with the record.
 #[derive(Debug, Args)]
@@ -56,8 +57,8 @@ pub(crate) struct FilterArguments {
     #[arg(long, value_enum)]
     pub verdict: Option<VerdictWord>,
     /// Only this kind of record
-    #[arg(long, value_enum)]
-    pub kind: Option<KindWord>,
+    #[arg(long, value_parser = kinds())]
+    pub kind: Option<Kind>,
     /// Only this agent
     #[arg(long)]
     pub agent: Option<String>,
@@ -202,21 +203,6 @@ pub enum VerdictWord {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum KindWord {
-    Decision,
-    Answer,
-    Outcome,
-    Grant,
-    Policy,
-    Mode,
-    Alert,
-    Gap,
-    Tombstone,
-    Checkpoint,
-    Session,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum FormatWord {
     /// One JSON object per line, bodies included
     Jsonl,
@@ -224,4 +210,10 @@ pub(crate) enum FormatWord {
     Csv,
     /// Apache Parquet
     Parquet,
+}
+
+/// The kinds of records, by the names the record itself has for them.
+fn kinds() -> impl TypedValueParser<Value = Kind> {
+    let parse = |word: String| Kind::ALL.into_iter().find(|kind| kind.word() == word).ok_or("no such kind");
+    PossibleValuesParser::new(Kind::ALL.map(Kind::word)).try_map(parse)
 }

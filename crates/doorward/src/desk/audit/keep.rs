@@ -9,38 +9,38 @@ use serde_json::json;
 use super::arguments::{CheckpointArguments, ExportArguments, FormatWord, ReindexArguments, RetainArguments};
 use crate::desk::person;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 
-pub(super) fn export(room: &Room, arguments: &ExportArguments) -> Result<()> {
+pub(super) fn export(view: &LedgerView, arguments: &ExportArguments) -> Result<()> {
     let format = match arguments.format {
         FormatWord::Jsonl => Format::Jsonl,
         FormatWord::Csv => Format::Csv,
         FormatWord::Parquet => Format::Parquet,
     };
     let filter = Filter { limit: arguments.limit, ..arguments.filter.filter()? };
-    let index = room.index()?;
+    let index = view.index()?;
     let Some(path) = &arguments.output else {
         if format == Format::Parquet && std::io::stdout().is_terminal() {
             bail!("parquet is binary and can't be printed; name a file with `--output`");
         }
         let mut out = BufWriter::new(std::io::stdout().lock());
-        index.export(&room.log, &filter, format, &mut out)?;
+        index.export(&view.log, &filter, format, &mut out)?;
         return Ok(out.flush()?);
     };
     let file = std::fs::File::create(path).with_context(|| format!("can't create `{}`", path.display()))?;
     let mut out = BufWriter::new(file);
-    let count = index.export(&room.log, &filter, format, &mut out)?;
+    let count = index.export(&view.log, &filter, format, &mut out)?;
     out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
     if arguments.json {
-        return say(&json!({ "records": count, "file": path }).to_string());
+        return print_line(&json!({ "records": count, "file": path }).to_string());
     }
-    say(&format!("Wrote {count} records to `{}`.", path.display()))
+    print_line(&format!("Wrote {count} records to `{}`.", path.display()))
 }
 
-pub(super) fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
-    let least = crate::policy::load::load(&room.places, None, "").config.profile.retain_days();
+pub(super) fn retain(view: LedgerView, arguments: &RetainArguments) -> Result<()> {
+    let least = crate::policy::load::load(&view.dirs, None, "").config.profile.retain_days();
     let wanted = arguments.days.unwrap_or(least);
     if wanted < least {
         bail!(
@@ -48,22 +48,22 @@ pub(super) fn retain(room: Room, arguments: &RetainArguments) -> Result<()> {
         );
     }
     let days = Days::new(wanted).context("bodies are kept for at least 90 days")?;
-    let Room { places, mut log } = room;
+    let LedgerView { dirs, mut log } = view;
     if !is_person("Permanently drop the bodies of routine records", wanted)? {
         bail!("nothing was dropped");
     }
-    let retained = drop_old(&places, &mut log, days)?;
+    let retained = drop_old(&dirs, &mut log, days)?;
     let Retained { dropped, segments, freed } = retained;
     if arguments.json {
-        return say(&json!({ "dropped": dropped, "segments": segments, "freed": freed }).to_string());
+        return print_line(&json!({ "dropped": dropped, "segments": segments, "freed": freed }).to_string());
     }
-    say(&format!("Dropped {dropped} bodies from {segments} segments and freed {freed} bytes."))
+    print_line(&format!("Dropped {dropped} bodies from {segments} segments and freed {freed} bytes."))
 }
 
 /// Drops bodies from the log and from the index.
-fn drop_old(places: &Places, log: &mut Log, days: Days) -> Result<Retained> {
+fn drop_old(dirs: &Dirs, log: &mut Log, days: Days) -> Result<Retained> {
     let retained = log.retain(days, clock::now_ms())?;
-    Index::open(&record::index_file(places))?.feed(log)?;
+    Index::open(&record::index_file(dirs))?.feed(log)?;
     Ok(retained)
 }
 
@@ -74,21 +74,21 @@ fn is_person(what: &str, days: u32) -> Result<bool> {
     Ok(answer.trim() == "yes")
 }
 
-pub(super) fn reindex(room: &Room, arguments: &ReindexArguments) -> Result<()> {
-    let (_index, fed) = Index::rebuild(&record::index_file(&room.places), &room.log)?;
+pub(super) fn reindex(view: &LedgerView, arguments: &ReindexArguments) -> Result<()> {
+    let (_index, fed) = Index::rebuild(&record::index_file(&view.dirs), &view.log)?;
     if arguments.json {
-        return say(&json!({ "records": fed.records, "unreadable": fed.bad }).to_string());
+        return print_line(&json!({ "records": fed.records, "unreadable": fed.bad }).to_string());
     }
     let unreadable = match fed.bad {
         0 => String::new(),
         bad => format!("; {bad} parts of the log can't be read, see `doorward audit verify`"),
     };
-    say(&format!("Rebuilt the index: {} records{unreadable}", fed.records))
+    print_line(&format!("Rebuilt the index: {} records{unreadable}", fed.records))
 }
 
-pub(super) fn checkpoint(room: Room, arguments: &CheckpointArguments) -> Result<()> {
-    let Room { places, mut log } = room;
-    let (checkpoint, path) = record::checkpoint(&places, &mut log, clock::now_ms()).context("can't sign the record")?;
+pub(super) fn checkpoint(view: LedgerView, arguments: &CheckpointArguments) -> Result<()> {
+    let LedgerView { dirs, mut log } = view;
+    let (checkpoint, path) = record::checkpoint(&dirs, &mut log, clock::now_ms()).context("can't sign the record")?;
     let mut copies = Vec::new();
     if let Some(path) = &arguments.copy_to {
         copies.push((Elsewhere::File(path.clone()), path.display().to_string()));
@@ -102,16 +102,16 @@ pub(super) fn checkpoint(room: Room, arguments: &CheckpointArguments) -> Result<
         })?;
     }
     if arguments.json {
-        return say(&checkpoint.to_line());
+        return print_line(&checkpoint.to_line());
     }
-    say(&format!("Signed records 1 to {}; the checkpoint is in `{}`.", checkpoint.sequence, path.display()))?;
-    copies.iter().try_for_each(|(_, name)| say(&format!("Copied it to `{name}`.")))?;
+    print_line(&format!("Signed records 1 to {}; the checkpoint is in `{}`.", checkpoint.sequence, path.display()))?;
+    copies.iter().try_for_each(|(_, name)| print_line(&format!("Copied it to `{name}`.")))?;
     if copies.is_empty() {
         super::note("keep a copy somewhere else too: use `--copy-to FILE`, or a command after `--`");
     }
     Ok(())
 }
 
-fn say(text: &str) -> Result<()> {
+fn print_line(text: &str) -> Result<()> {
     Ok(writeln!(anstream::stdout(), "{}", crate::machine::visible(text))?)
 }

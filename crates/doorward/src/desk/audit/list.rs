@@ -12,19 +12,20 @@ use super::arguments::{ListArguments, TailArguments};
 use crate::machine::clock;
 use crate::machine::record;
 use crate::machine::visible;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 
 const FAINT: Style = Style::new().dimmed();
 
 /// How often `tail -f` checks the log for new records.
+// The log is one file, so a poll is one stat; below this it reads as immediate.
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// How much of a call one line shows.
 const SHOWN: usize = 120;
 
-pub(crate) fn list(room: &Room, arguments: &ListArguments) -> Result<()> {
+pub(crate) fn list(view: &LedgerView, arguments: &ListArguments) -> Result<()> {
     let filter = Filter { limit: Some(arguments.limit), before: arguments.before, ..arguments.filter.filter()? };
-    let rows = room.index()?.list(&filter)?;
+    let rows = view.index()?.list(&filter)?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
@@ -43,11 +44,11 @@ pub(crate) fn list(room: &Room, arguments: &ListArguments) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn tail(room: &Room, arguments: &TailArguments) -> Result<()> {
+pub(crate) fn tail(view: &LedgerView, arguments: &TailArguments) -> Result<()> {
     let filter = arguments.filter.filter()?;
-    let mut index = room.index()?;
-    let current = record::directory(&room.places).join("current.log");
-    let mut seen = written(&current);
+    let mut index = view.index()?;
+    let current = record::directory(&view.dirs).join("current.log");
+    let mut seen = modified(&current);
     let mut rows = index.list(&Filter { limit: Some(arguments.lines), ..filter.clone() })?;
     rows.reverse();
     let mut last = newest(&index)?;
@@ -57,13 +58,13 @@ pub(crate) fn tail(room: &Room, arguments: &TailArguments) -> Result<()> {
     }
     loop {
         std::thread::sleep(PAUSE);
-        let now = written(&current);
+        let now = modified(&current);
         // A write between the check and the read shows up at the next check.
         if now == seen && now.is_some() {
             continue;
         }
         seen = now;
-        let _fed = index.feed(&room.log)?;
+        let _fed = index.feed(&view.log)?;
         let fresh = Filter { after: Some(last), oldest_first: true, ..filter.clone() };
         let rows = index.list(&fresh)?;
         last = newest(&index)?;
@@ -77,7 +78,7 @@ fn newest(index: &Index) -> Result<u64> {
     Ok(rows.first().map_or(0, |row| row.sequence))
 }
 
-fn written(path: &Path) -> Option<SystemTime> {
+fn modified(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
 }
 

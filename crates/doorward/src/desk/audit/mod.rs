@@ -1,14 +1,14 @@
 //! `doorward audit`: searches, verifies and maintains the record.
 
 mod arguments;
+mod filter;
 mod keep;
 pub(crate) mod list;
-mod room;
 mod show;
 mod stats;
 mod verify;
 
-pub(crate) use crate::memory::ledger_view::Room;
+pub(crate) use crate::memory::ledger_view::LedgerView;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -18,21 +18,21 @@ pub(crate) use arguments::AuditArguments;
 use arguments::AuditCommand;
 pub(crate) use verify::verified_watched;
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &AuditArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     match &arguments.command {
-        AuditCommand::List(arguments) => list::list(&room, arguments)?,
-        AuditCommand::Show(arguments) => show::show(&room, arguments)?,
-        AuditCommand::Tail(arguments) => list::tail(&room, arguments)?,
-        AuditCommand::Verify(arguments) => return verify::verify(&room, arguments),
-        AuditCommand::Export(arguments) => keep::export(&room, arguments)?,
-        AuditCommand::Retain(arguments) => keep::retain(room, arguments)?,
-        AuditCommand::Stats(arguments) => stats::stats(&room, arguments)?,
-        AuditCommand::Reindex(arguments) => keep::reindex(&room, arguments)?,
-        AuditCommand::Checkpoint(arguments) => keep::checkpoint(room, arguments)?,
+        AuditCommand::List(arguments) => list::list(&view, arguments)?,
+        AuditCommand::Show(arguments) => show::show(&view, arguments)?,
+        AuditCommand::Tail(arguments) => list::tail(&view, arguments)?,
+        AuditCommand::Verify(arguments) => return verify::verify(&view, arguments),
+        AuditCommand::Export(arguments) => keep::export(&view, arguments)?,
+        AuditCommand::Retain(arguments) => keep::retain(view, arguments)?,
+        AuditCommand::Stats(arguments) => stats::stats(&view, arguments)?,
+        AuditCommand::Reindex(arguments) => keep::reindex(&view, arguments)?,
+        AuditCommand::Checkpoint(arguments) => keep::checkpoint(view, arguments)?,
     }
     Ok(ExitCode::SUCCESS)
 }

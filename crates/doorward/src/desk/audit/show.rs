@@ -14,14 +14,14 @@ use crate::desk::screen::effect_line;
 use crate::machine::clock;
 use crate::machine::visible;
 use crate::memory::decisions;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
 
-pub(super) fn show(room: &Room, arguments: &ShowArguments) -> Result<()> {
-    let (sequence, later) = find(room, &arguments.id)?;
-    let record = room.log.record(sequence)?.with_context(|| {
+pub(super) fn show(view: &LedgerView, arguments: &ShowArguments) -> Result<()> {
+    let (sequence, later) = find(view, &arguments.id)?;
+    let record = view.log.record(sequence)?.with_context(|| {
         format!("the index has record {sequence}, but the log does not; run `doorward audit verify`")
     })?;
     let mut out = anstream::stdout().lock();
@@ -41,8 +41,8 @@ pub(super) fn show(room: &Room, arguments: &ShowArguments) -> Result<()> {
 }
 
 /// The sequence number of the record, and the records about it.
-fn find(room: &Room, id: &str) -> Result<(u64, Vec<Row>)> {
-    let index = room.index()?;
+fn find(view: &LedgerView, id: &str) -> Result<(u64, Vec<Row>)> {
+    let index = view.index()?;
     let about = |name: &str| Filter { about: Some(name.to_owned()), oldest_first: true, ..Filter::default() };
     if let Ok(sequence) = id.parse::<u64>() {
         let just = Filter { after: sequence.checked_sub(1), before: sequence.checked_add(1), ..Filter::default() };

@@ -6,10 +6,10 @@ use anyhow::Result;
 
 use super::arguments::StatsArguments;
 use crate::machine::visible;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 
-pub(super) fn stats(room: &Room, arguments: &StatsArguments) -> Result<()> {
-    let stats = room.index()?.stats(&arguments.filter.filter()?)?;
+pub(super) fn stats(view: &LedgerView, arguments: &StatsArguments) -> Result<()> {
+    let stats = view.index()?.stats(&arguments.filter.filter()?)?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&stats)?)?;

@@ -9,21 +9,22 @@ use serde_json::{Value, json};
 
 use super::arguments::VerifyArguments;
 use crate::desk::screen;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::ledger_view::compare;
-use crate::memory::ledger_view::kept;
-use crate::memory::ledger_view::{Room, Verified};
+use crate::memory::ledger_view::stored_checkpoints;
+use crate::memory::ledger_view::{LedgerView, Verified};
 
 /// Maximum number of findings shown on a terminal; JSON has more.
+// One torn block makes thousands of findings after it; the first ones say where to look.
 const SHOWN: usize = 10;
 
-pub(super) fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCode> {
-    let mut kept = kept(&room.places)?;
+pub(super) fn verify(view: &LedgerView, arguments: &VerifyArguments) -> Result<ExitCode> {
+    let mut kept = stored_checkpoints(&view.dirs)?;
     for path in &arguments.from {
         kept.push(Checkpoint::load(path)?);
     }
-    let verified = compare(room, &kept, screen::bar())?;
+    let verified = compare(view, &kept, screen::bar())?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&verified.to_json())?)?;
@@ -34,9 +35,9 @@ pub(super) fn verify(room: &Room, arguments: &VerifyArguments) -> Result<ExitCod
 }
 
 /// The same, with a progress bar.
-pub(crate) fn verified_watched(places: &Places) -> Result<Verified> {
-    let room = Room::open(places.clone())?;
-    compare(&room, &kept(places)?, screen::bar())
+pub(crate) fn verified_watched(dirs: &Dirs) -> Result<Verified> {
+    let view = LedgerView::open(dirs.clone())?;
+    compare(&view, &stored_checkpoints(dirs)?, screen::bar())
 }
 
 impl Verified {

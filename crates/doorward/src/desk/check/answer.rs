@@ -8,7 +8,7 @@ use crate::memory::evaluation::Evaluation;
 
 /// One line of the output of `check --jsonl`.
 #[derive(Debug, Serialize)]
-pub(crate) struct Answer {
+pub(crate) struct CheckAnswer {
     pub id: Value,
     pub verdict: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -26,26 +26,26 @@ pub(crate) struct Answer {
     pub latency_us: u64,
 }
 
-impl Answer {
-    pub(crate) fn new(id: Value, considered: &Evaluation) -> Answer {
-        let judgement = &considered.judgement;
-        Answer {
+impl CheckAnswer {
+    pub(crate) fn new(id: Value, evaluation: &Evaluation) -> CheckAnswer {
+        let judgement = &evaluation.judgement;
+        CheckAnswer {
             id,
             verdict: judgement.verdict.as_str(),
             cleared_by: judgement.cleared_by.map(|clearance| clearance.as_str()),
             settled_by: judgement.settled_by.as_str(),
             rule: judgement.rule.clone(),
             confidence: judgement.confidence.map(|confidence| confidence.get()),
-            coverage: considered.facts.coverage.degree.as_str(),
-            if_copied: considered.if_copied.map(|verdict| verdict.as_str()),
+            coverage: evaluation.facts.coverage.degree.as_str(),
+            if_copied: evaluation.if_copied.map(|verdict| verdict.as_str()),
             reasons: judgement.reasons_to_read().map(|opinion| visible(&opinion.because).into_owned()).collect(),
-            latency_us: u64::try_from(considered.took.as_micros()).unwrap_or(u64::MAX),
+            latency_us: u64::try_from(evaluation.took.as_micros()).unwrap_or(u64::MAX),
         }
     }
 
     /// The answer to a line that is not a call.
-    pub(crate) fn malformed(id: Value, reason: String) -> Answer {
-        Answer {
+    pub(crate) fn malformed(id: Value, reason: String) -> CheckAnswer {
+        CheckAnswer {
             id,
             verdict: doorward_engine::Verdict::Confirm.as_str(),
             cleared_by: None,

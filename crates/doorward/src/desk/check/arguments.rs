@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::desk::setup::{AgentName, StartingMode};
+use crate::desk::setup::StartingMode;
+use crate::machine::agent::Agent;
 
 /// What to check, and where.
 #[derive(Debug, Args)]
@@ -28,7 +29,7 @@ pub(crate) struct CheckArguments {
     pub cwd: Option<String>,
     /// Judge as for this agent; default: the one that is set up here
     #[arg(long, value_enum, value_name = "AGENT", conflicts_with = "jsonl")]
-    pub agent: Option<AgentName>,
+    pub agent: Option<Agent>,
     /// Judge as in this mode; default: the agent's current mode
     #[arg(long, value_enum, conflicts_with = "jsonl")]
     pub mode: Option<StartingMode>,

@@ -3,9 +3,11 @@
 use std::io::{self, BufRead, Read};
 
 /// The longest line to read.
+// The same limit as for a hook's payload, so that `check --jsonl` accepts whatever the hook would.
 pub(super) const LIMIT: usize = 64 << 20;
 
 /// How much of a line's buffer to keep for the next one.
+// One huge line must not keep its memory for the rest of a corpus with millions of short ones.
 const KEPT: usize = 1 << 20;
 
 /// A line of input.

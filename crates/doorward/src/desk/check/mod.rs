@@ -17,19 +17,19 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, World, tool_from_json};
 use serde_json::{Value, json};
 
-pub(crate) use answer::Answer;
+pub(crate) use answer::CheckAnswer;
 pub(crate) use arguments::CheckArguments;
-use here::Foreseen;
+use here::Forecast;
 use lines::{Line, Lines};
-pub(crate) use request::Request;
+pub(crate) use request::CheckRequest;
 use stats::Stats;
 
 use crate::desk::screen;
-use crate::hook::agents::shells::Here;
-use crate::hook::agents::{Asked, Proposed, Situation};
+use crate::hook::agents::shells::ThisMachine;
+use crate::hook::agents::{AgentQuestion, ProposedCall, SessionContext};
 use crate::hook::entry;
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{Ledger, Recorder};
 use crate::machine::world::project_root;
 use crate::memory::call_ids;
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode> {
     let mut checker = Checker::new(arguments)?;
     match &arguments.jsonl {
         Some(path) => many(&mut checker, path, arguments),
-        None => one(&mut checker, arguments),
+        None => check_one(&mut checker, arguments),
     }
 }
 
@@ -71,27 +71,33 @@ impl Checker {
             bail!("the directory `{cwd}` does not exist, so no call could run there");
         }
         let ledger =
-            if arguments.record { Some(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?)) } else { None };
+            if arguments.record { Some(Ledger::open(&Dirs::find().map_err(anyhow::Error::msg)?)) } else { None };
         Ok(Checker { world, built_in: Policy::built_in(), cwd, ledger })
     }
 
-    fn consider(&mut self, request: Request) -> Result<Evaluation, String> {
-        let considered = match request.world.clone().or_else(|| self.world.clone()) {
+    fn consider(&mut self, request: CheckRequest) -> Result<Evaluation, String> {
+        let evaluation = match request.world.clone().or_else(|| self.world.clone()) {
             Some(description) => self.in_description(&request, description)?,
             None => on_this_machine(&request)?,
         };
-        self.record(request, considered)
+        self.record(request, evaluation)
     }
 
     /// Writes the requested record.
-    fn record(&mut self, request: Request, considered: Evaluation) -> Result<Evaluation, String> {
+    fn record(&mut self, request: CheckRequest, evaluation: Evaluation) -> Result<Evaluation, String> {
         let (root, mode) = (request.root.clone(), request.mode);
-        let decided = Decided::bare(considered, mode);
+        let decided = Decided::bare(evaluation, mode);
         if let Some(ledger) = &mut self.ledger {
-            let situation = Situation::default();
-            let proposed =
-                Proposed { call: request.call, id: None, turn: None, asked: Asked::Call, transcript: None, situation };
-            let placed = entry::Placed { project: root.as_deref(), words: &BTreeMap::new() };
+            let situation = SessionContext::default();
+            let proposed = ProposedCall {
+                call: request.call,
+                id: None,
+                turn: None,
+                asked: AgentQuestion::Call,
+                transcript: None,
+                situation,
+            };
+            let placed = entry::DecisionContext { project: root.as_deref(), words: &BTreeMap::new() };
             let entry = entry::decision(&call_ids::own_name(), &proposed, &decided, placed)
                 .map_err(|error| error.to_string())?;
             let _receipt = ledger.append(entry).map_err(|error| format!("can't record the decision: {error:#}"))?;
@@ -99,77 +105,77 @@ impl Checker {
         Ok(decided.evaluation)
     }
 
-    fn in_description(&self, request: &Request, mut description: Description) -> Result<Evaluation, String> {
+    fn in_description(&self, request: &CheckRequest, mut description: Description) -> Result<Evaluation, String> {
         if description.project.is_none() {
             description.project = request.root.clone();
         }
         let world = DescribedWorld::new(description, &request.call.cwd);
         if let Some(config) = &request.config {
             let world = world.with_settings(config.settings());
-            return Ok(judged(&request.call, &world, &config.policy(request.mode)?));
+            return Ok(evaluate(&request.call, &world, &config.policy(request.mode)?));
         }
         if self.built_in.mode == request.mode {
-            return Ok(judged(&request.call, &world, &self.built_in));
+            return Ok(evaluate(&request.call, &world, &self.built_in));
         }
         let policy = Policy { mode: request.mode, ..self.built_in.clone() };
-        Ok(judged(&request.call, &world, &policy))
+        Ok(evaluate(&request.call, &world, &policy))
     }
 }
 
 /// Judges a call, and again as if what it would lose were snapshotted first.
-fn judged(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
-    let mut considered = evaluation::consider(call, world, policy);
-    if considered.judgement.verdict != Verdict::AutoApprove && policy.mode == Mode::Auto {
-        considered.if_copied = considered.once_copied(policy).map(|copied| copied.judgement.verdict);
+fn evaluate(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
+    let mut evaluation = evaluation::evaluate(call, world, policy);
+    if evaluation.judgement.verdict != Verdict::AutoApprove && policy.mode == Mode::Auto {
+        evaluation.if_copied = evaluation.once_copied(policy).map(|copied| copied.judgement.verdict);
     }
-    considered
+    evaluation
 }
 
 /// Judges on this machine, under the user's configuration plus the request's own.
-fn on_this_machine(request: &Request) -> Result<Evaluation, String> {
-    let places = Places::find()?;
+fn on_this_machine(request: &CheckRequest) -> Result<Evaluation, String> {
+    let dirs = Dirs::find()?;
     let project = request.root.clone().or_else(|| project_root(&request.call.cwd));
-    let mut loaded = load::load(&places, project.as_deref(), &request.call.agent);
+    let mut loaded = load::load(&dirs, project.as_deref(), &request.call.agent);
     loaded.tell_problems();
     if let Some(own) = &request.config {
         loaded.config = loaded.config.overruled_by(own.clone());
     }
-    let shell = Agent::named(&request.call.agent).map(|agent| agent.shell(&Here)).unwrap_or_default();
-    let world = DiskWorld::new(&places, &request.call.cwd, project, &loaded)
+    let shell = Agent::parse(&request.call.agent).map(|agent| agent.shell(&ThisMachine)).unwrap_or_default();
+    let world = DiskWorld::new(&dirs, &request.call.cwd, project, &loaded)
         .with_programs(loaded.own.programs)
         .with_shell(shell)
-        .with_key(crate::machine::key::kept_or_passing(&places.state()));
-    Ok(judged(&request.call, &world, &loaded.policy(request.mode)?))
+        .with_key(crate::machine::key::kept_or_passing(&dirs.state()));
+    Ok(evaluate(&request.call, &world, &loaded.policy(request.mode)?))
 }
 
-fn one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {
+fn check_one(checker: &mut Checker, arguments: &CheckArguments) -> Result<ExitCode> {
     let request = single(checker, arguments)?;
     if arguments.bare || checker.world.is_some() {
-        let considered = checker.consider(request).map_err(anyhow::Error::msg)?;
-        return show(&considered, None, arguments);
+        let evaluation = checker.consider(request).map_err(anyhow::Error::msg)?;
+        return show(&evaluation, None, arguments);
     }
-    let mut foreseen = here::foresee(&request, &here::Asked::new(arguments)).map_err(anyhow::Error::msg)?;
-    foreseen.considered = checker.record(request, foreseen.considered).map_err(anyhow::Error::msg)?;
-    show(&foreseen.considered, Some(&foreseen), arguments)
+    let mut foreseen = here::foresee(&request, &here::Circumstances::new(arguments)).map_err(anyhow::Error::msg)?;
+    foreseen.evaluation = checker.record(request, foreseen.evaluation).map_err(anyhow::Error::msg)?;
+    show(&foreseen.evaluation, Some(&foreseen), arguments)
 }
 
-fn show(considered: &Evaluation, foreseen: Option<&Foreseen>, arguments: &CheckArguments) -> Result<ExitCode> {
-    let verdict = foreseen.map_or(considered.judgement.verdict, Foreseen::verdict);
+fn show(evaluation: &Evaluation, foreseen: Option<&Forecast>, arguments: &CheckArguments) -> Result<ExitCode> {
+    let verdict = foreseen.map_or(evaluation.judgement.verdict, Forecast::verdict);
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        writeln!(out, "{}", single_json(considered, foreseen, arguments)?)?;
+        writeln!(out, "{}", single_json(evaluation, foreseen, arguments)?)?;
         return Ok(ExitCode::from(exit_code(verdict)));
     }
     if foreseen.is_some_and(|foreseen| foreseen.granted) {
         writeln!(out, "APPROVE, because you approved it; otherwise it would be:")?;
     }
-    screen::judgement(&mut out, considered)?;
+    screen::judgement(&mut out, evaluation)?;
     let faint = anstyle::Style::new().dimmed();
-    for sentence in foreseen.map(Foreseen::sentences).unwrap_or_default() {
+    for sentence in foreseen.map(Forecast::sentences).unwrap_or_default() {
         writeln!(out, "{faint}{}{faint:#}", crate::machine::visible(&sentence))?;
     }
     if arguments.explain {
-        screen::explanation(&mut out, considered)?;
+        screen::explanation(&mut out, evaluation)?;
     }
     Ok(ExitCode::from(exit_code(verdict)))
 }
@@ -183,7 +189,7 @@ pub(crate) fn exit_code(verdict: Verdict) -> u8 {
     }
 }
 
-fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
+fn single(checker: &Checker, arguments: &CheckArguments) -> Result<CheckRequest> {
     let input = match (&arguments.command, &arguments.input) {
         (Some(command), None) => json!({ "command": command }),
         (None, Some(input)) => crate::machine::json::parse(input.as_bytes())
@@ -196,29 +202,29 @@ fn single(checker: &Checker, arguments: &CheckArguments) -> Result<Request> {
         bail!("nothing to check: the command is empty");
     }
     // With --agent, the tool may be given by the agent's own name.
-    let own = arguments.agent.and_then(|agent| agent.agent().tool(&arguments.tool, &input, &checker.cwd));
+    let own = arguments.agent.and_then(|agent| agent.tool(&arguments.tool, &input, &checker.cwd));
     let tool = own.unwrap_or_else(|| tool_from_json(&arguments.tool, &input));
     let mut call = ToolCall::new(tool, checker.cwd.clone());
-    call.agent = arguments.agent.map_or("", |agent| agent.agent().name()).to_owned();
+    call.agent = arguments.agent.map_or("", |agent| agent.name()).to_owned();
     let mode = arguments.mode.map_or(Mode::Auto, Mode::from);
-    Ok(Request { id: Value::Null, call, world: None, root: None, mode, config: None })
+    Ok(CheckRequest { id: Value::Null, call, world: None, root: None, mode, config: None })
 }
 
-fn single_json(considered: &Evaluation, foreseen: Option<&Foreseen>, arguments: &CheckArguments) -> Result<Value> {
-    let mut answer = serde_json::to_value(Answer::new(Value::Null, considered))?;
+fn single_json(evaluation: &Evaluation, foreseen: Option<&Forecast>, arguments: &CheckArguments) -> Result<Value> {
+    let mut answer = serde_json::to_value(CheckAnswer::new(Value::Null, evaluation))?;
     if let Value::Object(fields) = &mut answer {
         fields.remove("id");
-        let instead = considered.judgement.reasons_to_read().find_map(|opinion| opinion.instead.as_deref());
+        let instead = evaluation.judgement.reasons_to_read().find_map(|opinion| opinion.instead.as_deref());
         fields.insert("instead".into(), json!(instead.filter(|instead| !instead.is_empty())));
-        fields.insert("rule".into(), json!(considered.judgement.rule));
-        fields.insert("effects".into(), serde_json::to_value(&considered.facts.effects)?);
+        fields.insert("rule".into(), json!(evaluation.judgement.rule));
+        fields.insert("effects".into(), serde_json::to_value(&evaluation.facts.effects)?);
         if let Some(foreseen) = foreseen {
             fields.insert("verdict".into(), json!(foreseen.verdict().as_str()));
             fields.extend(foreseen.to_json().as_object().cloned().unwrap_or_default());
         }
         if arguments.explain {
-            fields.insert("facts".into(), serde_json::to_value(&considered.facts)?);
-            fields.insert("judgement".into(), serde_json::to_value(&considered.judgement)?);
+            fields.insert("facts".into(), serde_json::to_value(&evaluation.facts)?);
+            fields.insert("judgement".into(), serde_json::to_value(&evaluation.judgement)?);
         }
     }
     Ok(answer)
@@ -241,9 +247,9 @@ fn many(checker: &mut Checker, path: &Path, arguments: &CheckArguments) -> Resul
         }
         number += 1;
         let Some(line) = lines.next().context("can't read the input")? else { break };
-        let Some((answer, considered)) = answer_line(checker, &line, number) else { continue };
+        let Some((answer, evaluation)) = answer_line(checker, &line, number) else { continue };
         match &mut stats {
-            Some(stats) => stats.add(&answer, considered.as_ref()),
+            Some(stats) => stats.add(&answer, evaluation.as_ref()),
             None => {
                 serde_json::to_writer(&mut out, &answer)?;
                 out.write_all(b"\n")?;
@@ -257,8 +263,9 @@ fn many(checker: &mut Checker, path: &Path, arguments: &CheckArguments) -> Resul
     Ok(ExitCode::SUCCESS)
 }
 
-fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(Answer, Option<Evaluation>)> {
-    let malformed = |id: Value, problem: &str| Some((Answer::malformed(id, format!("line {number} {problem}")), None));
+fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(CheckAnswer, Option<Evaluation>)> {
+    let malformed =
+        |id: Value, problem: &str| Some((CheckAnswer::malformed(id, format!("line {number} {problem}")), None));
     let text = match line {
         Line::TooLong(start) => {
             return malformed(request::salvaged_id(start.get(..4096).unwrap_or(start)), "is longer than 64 MiB");
@@ -268,13 +275,13 @@ fn answer_line(checker: &mut Checker, line: &Line<'_>, number: u64) -> Option<(A
     if text.is_empty() {
         return None;
     }
-    let request = match Request::parse(text, &checker.cwd) {
+    let request = match CheckRequest::parse(text, &checker.cwd) {
         Ok(request) => request,
         Err(bad) => return malformed(bad.id, &bad.problem),
     };
     let id = request.id.clone();
     match checker.consider(request) {
-        Ok(considered) => Some((Answer::new(id, &considered), Some(considered))),
+        Ok(evaluation) => Some((CheckAnswer::new(id, &evaluation), Some(evaluation))),
         Err(problem) => malformed(id, &format!("can't be judged: {problem}")),
     }
 }

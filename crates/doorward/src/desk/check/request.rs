@@ -10,7 +10,7 @@ use crate::policy::config::Config;
 
 /// A call to be checked.
 #[derive(Debug)]
-pub(crate) struct Request {
+pub(crate) struct CheckRequest {
     pub id: Value,
     pub call: ToolCall,
     pub world: Option<Description>,
@@ -28,9 +28,9 @@ pub(crate) struct Malformed {
     pub problem: String,
 }
 
-impl Request {
+impl CheckRequest {
     /// Reads a line. `cwd` is used if the line names no directory.
-    pub(crate) fn parse(line: &[u8], cwd: &str) -> Result<Request, Malformed> {
+    pub(crate) fn parse(line: &[u8], cwd: &str) -> Result<CheckRequest, Malformed> {
         let malformed = |problem: String| Malformed { id: salvaged_id(line), problem };
         if std::str::from_utf8(line).is_err() {
             return Err(malformed("is not UTF-8".into()));
@@ -38,10 +38,10 @@ impl Request {
         let value = crate::machine::json::parse(line)
             .map_err(|error| malformed(format!("is not a valid JSON object: {error}")))?;
         let Value::Object(fields) = value else { return Err(malformed("is not an object".into())) };
-        Request::from_fields(fields, cwd).map_err(|problem| malformed(format!("is not a tool call: {problem}")))
+        CheckRequest::from_fields(fields, cwd).map_err(|problem| malformed(format!("is not a tool call: {problem}")))
     }
 
-    fn from_fields(mut fields: Map<String, Value>, cwd: &str) -> Result<Request, String> {
+    fn from_fields(mut fields: Map<String, Value>, cwd: &str) -> Result<CheckRequest, String> {
         let id = fields.remove("id").unwrap_or(Value::Null);
         let tool = text(&mut fields, "tool")?.ok_or("`tool` is missing")?;
         let input = fields.remove("input").ok_or("`input` is missing")?;
@@ -56,7 +56,7 @@ impl Request {
         call.agent = text(&mut fields, "agent")?.unwrap_or_default();
         call.session = text(&mut fields, "session")?.unwrap_or_default().into();
         call.attended = flag(&mut fields, "attended")?.unwrap_or(true);
-        Ok(Request {
+        Ok(CheckRequest {
             id,
             call,
             world,
@@ -91,6 +91,7 @@ fn typed<T: for<'de> Deserialize<'de>>(fields: &mut Map<String, Value>, name: &s
 }
 
 /// The longest id that is echoed for an unreadable line.
+// An unreadable line is untrusted input; its id goes back to the caller only so that the answer can be matched.
 const ID: usize = 256;
 
 /// The id of a line that is not a call, so that the caller can match the answer.
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     fn id_of(line: &str) -> Value {
-        Request::parse(line.as_bytes(), "/p").unwrap_err().id
+        CheckRequest::parse(line.as_bytes(), "/p").unwrap_err().id
     }
 
     #[test]
@@ -143,7 +144,7 @@ mod tests {
     #[test]
     fn a_call_is_read_with_everything_around_it() {
         let line = r#"{"id":1,"tool":"bash","input":{"command":"ls","abridged":true},"world":{"project":"/w"},"attended":false,"mode":"confirm-all"}"#;
-        let request = Request::parse(line.as_bytes(), "/p").unwrap();
+        let request = CheckRequest::parse(line.as_bytes(), "/p").unwrap();
         assert_eq!((request.call.cwd.as_str(), request.call.attended, request.mode), ("/w", false, Mode::ConfirmAll));
     }
 }

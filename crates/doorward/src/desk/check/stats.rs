@@ -5,13 +5,14 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::answer::Answer;
+use super::answer::CheckAnswer;
 use crate::memory::evaluation::Evaluation;
 
 /// How many entries of each ranking are shown.
 const TOP: usize = 20;
 
 /// Only this many different phrases are counted, to bound memory.
+// A corpus with a unique reason per line (paths, hosts) would otherwise keep every line in memory.
 const PHRASES: usize = 50_000;
 
 /// Counts over all calls.
@@ -45,18 +46,18 @@ impl Ranking {
 }
 
 impl Stats {
-    pub(super) fn add(&mut self, answer: &Answer, considered: Option<&Evaluation>) {
+    pub(super) fn add(&mut self, answer: &CheckAnswer, evaluation: Option<&Evaluation>) {
         self.calls += 1;
         *self.verdicts.entry(answer.verdict).or_default() += 1;
         *self.coverage.entry(answer.coverage).or_default() += 1;
         *self.settled_by.entry(answer.settled_by).or_default() += 1;
-        let Some(considered) = considered else {
+        let Some(evaluation) = evaluation else {
             self.malformed += 1;
             return;
         };
         let reason = answer.rule.clone().or_else(|| answer.reasons.first().map(|reason| without_quotes(reason)));
         self.reasons.add(format!("{}: {}", answer.verdict, reason.unwrap_or_else(|| "no reason".into())));
-        let coverage = &considered.facts.coverage;
+        let coverage = &evaluation.facts.coverage;
         let ranking = match coverage.degree {
             doorward_engine::Degree::Full | doorward_engine::Degree::Delegated => return,
             doorward_engine::Degree::Unknown => &mut self.unknown,

@@ -22,7 +22,7 @@ use crate::desk::screen::verdict_style;
 use crate::desk::snapshots;
 use crate::machine::record;
 use crate::machine::visible;
-use stage::{Played, Stage, UNCOMMITTED};
+use stage::{DemoStage, Played, UNCOMMITTED};
 
 /// One call per line: the tool, its input, what the agent is up to, and whether the user says yes when asked.
 const SESSION: &str = include_str!("session.jsonl");
@@ -31,6 +31,7 @@ const SESSION: &str = include_str!("session.jsonl");
 const WIDTH: usize = 79;
 
 /// The only environment variables passed on: those that describe the terminal.
+// Anything else could point a child at the real home, a real key or a real configuration.
 const PASSED_ON: &[&str] = &["TERM", "COLORTERM", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"];
 
 /// How to run the demo.
@@ -88,7 +89,7 @@ fn open(keep: bool) -> Result<ExitCode> {
 fn play(base: &Path, keep: bool) -> Result<ExitCode> {
     crate::memory::evaluation::silence_panics();
     crate::machine::paths::leave_the_machine();
-    let stage = Stage::build(base)?;
+    let stage = DemoStage::build(base)?;
     let mut out = anstream::stdout().lock();
     writeln!(out, "An agent at work in a scratch project. None of these calls is actually run.\n")?;
     let mut counts = [0usize; 3];
@@ -108,7 +109,7 @@ fn play(base: &Path, keep: bool) -> Result<ExitCode> {
     prove(&mut out, &stage)?;
     if keep {
         let report = stage.base.join("report.html");
-        crate::desk::report::write_html(&stage.surroundings.places, &report).context("can't write the demo report")?;
+        crate::desk::report::write_html(&stage.surroundings.dirs, &report).context("can't write the demo report")?;
         writeln!(out, "Report of this session: {}", report.display())?;
     }
     writeln!(out, "To guard your own agent: doorward setup")?;
@@ -116,7 +117,7 @@ fn play(base: &Path, keep: bool) -> Result<ExitCode> {
 }
 
 /// The story everyone knows: uncommitted work, lost and restored.
-fn take_back(out: &mut dyn Write, stage: &Stage, counts: &mut [usize; 3]) -> Result<()> {
+fn take_back(out: &mut dyn Write, stage: &DemoStage, counts: &mut [usize; 3]) -> Result<()> {
     let number = SESSION.lines().count() + 1;
     let input = json!({ "command": "git reset --hard && git clean -fdx" });
     let played = Played { aim: "throw work away".to_owned(), ..stage.propose(&json!("Bash"), &input, number)? };
@@ -126,11 +127,11 @@ fn take_back(out: &mut dyn Write, stage: &Stage, counts: &mut [usize; 3]) -> Res
     show(out, &played)?;
     ensure!(played.verdict == Verdict::AutoApprove, "a call that can be undone was not approved: {}", played.reason);
     lose(stage)?;
-    stage.ended(number)?;
+    stage.end_call(number)?;
     let names: Vec<&str> = UNCOMMITTED.iter().map(|(name, _)| *name).collect();
     writeln!(out, "         lost, as git would lose it: {}", names.join(", "))?;
     let decision = format!("demo-{number}");
-    let paths = snapshots::take_back(&stage.surroundings.places, &decision)?;
+    let paths = snapshots::take_back(&stage.surroundings.dirs, &decision)?;
     for (name, text) in UNCOMMITTED {
         let found = std::fs::read_to_string(Path::new(&stage.project()).join(name)).unwrap_or_default();
         ensure!(found == *text, "`{name}` was not restored");
@@ -140,7 +141,7 @@ fn take_back(out: &mut dyn Write, stage: &Stage, counts: &mut [usize; 3]) -> Res
 }
 
 /// Leaves what git would have left: only what was committed.
-fn lose(stage: &Stage) -> Result<()> {
+fn lose(stage: &DemoStage) -> Result<()> {
     let project = PathBuf::from(stage.project());
     for (name, _) in UNCOMMITTED {
         match stage::committed(name) {
@@ -185,11 +186,11 @@ fn cut(text: &str, room: usize) -> String {
 }
 
 /// Checks that the record matches what was shown.
-fn prove(out: &mut dyn Write, stage: &Stage) -> Result<()> {
-    let places = &stage.surroundings.places;
-    let mut log = doorward_ledger::Log::open(&record::directory(places))?;
-    record::checkpoint(places, &mut log, crate::machine::clock::now_ms())?;
-    let verified = crate::memory::ledger_view::verified(places)?;
+fn prove(out: &mut dyn Write, stage: &DemoStage) -> Result<()> {
+    let dirs = &stage.surroundings.dirs;
+    let mut log = doorward_ledger::Log::open(&record::directory(dirs))?;
+    record::checkpoint(dirs, &mut log, crate::machine::clock::now_ms())?;
+    let verified = crate::memory::ledger_view::verify(dirs)?;
     ensure!(verified.report.holds(), "the demo's record failed verification");
     let said = verified.to_string();
     let first = said.lines().next().unwrap_or_default();

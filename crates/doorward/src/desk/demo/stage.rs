@@ -12,10 +12,11 @@ use super::repository;
 use crate::hook::agents::Reply;
 use crate::hook::{Surroundings, answer};
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 
 /// The programs the agent can call: empty stand-ins, so that the machine's own don't matter.
+// The story must come out the same on a machine that has none of these installed.
 const PROGRAMS: &[&str] = &[
     "bash", "cat", "curl", "echo", "find", "git", "ls", "node", "npm", "rm", "sh", "sort", "sudo", "tail", "tar", "wc",
     "xargs",
@@ -53,17 +54,18 @@ pub(super) struct Played {
 }
 
 /// Everything is in one directory, which the caller removes.
-pub(super) struct Stage {
+pub(super) struct DemoStage {
     pub base: PathBuf,
     pub surroundings: Surroundings,
 }
 
-impl Stage {
-    pub(super) fn build(base: &Path) -> Result<Stage> {
+impl DemoStage {
+    pub(super) fn build(base: &Path) -> Result<DemoStage> {
         let home = base.join("home").to_str().context("the temporary directory is not UTF-8")?.to_owned();
-        let stage = Stage { base: base.to_owned(), surroundings: Surroundings::new(Agent::Claude, Places::at(&home)) };
-        let places = &stage.surroundings.places;
-        record::begin(places)?;
+        let stage =
+            DemoStage { base: base.to_owned(), surroundings: Surroundings::new(Agent::Claude, Dirs::at(&home)) };
+        let dirs = &stage.surroundings.dirs;
+        record::begin(dirs)?;
         for name in PROGRAMS {
             stage.file(&format!("bin/{name}"), b"#!/bin/false\n")?;
             std::fs::set_permissions(base.join("bin").join(name), PermissionsExt::from_mode(0o755))?;
@@ -83,9 +85,9 @@ impl Stage {
             "[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [{project:?}]\n[programs]\ndirectories = [{bin:?}]\n"
         );
         stage.file("home/.config/doorward/config.toml", config.as_bytes())?;
-        let loaded = crate::policy::load::load(places, None, Agent::Claude.name());
-        crate::policy::approved_config::accept(places, &loaded, &mut record::Ledger::of(places))?;
-        let _count = crate::desk::trust::tools(places)?;
+        let loaded = crate::policy::load::load(dirs, None, Agent::Claude.name());
+        crate::policy::approved_config::accept(dirs, &loaded, &mut record::Ledger::open(dirs))?;
+        let _count = crate::desk::trust::tools(dirs)?;
         Ok(stage)
     }
 
@@ -106,7 +108,7 @@ impl Stage {
     pub(super) fn play(&self, line: &str, number: usize) -> Result<Played> {
         let line = line
             .replace("@PROJECT@", &self.project())
-            .replace("@HOME@", self.surroundings.places.home())
+            .replace("@HOME@", self.surroundings.dirs.home())
             .replace("@TOKEN@", &token());
         let call: Value = serde_json::from_str(&line)?;
         let field = |name: &str| call.get(name).cloned().unwrap_or(Value::Null);
@@ -114,7 +116,7 @@ impl Stage {
         played.aim = field("aim").as_str().unwrap_or_default().to_owned();
         played.is_let_run = played.verdict == Verdict::Confirm && field("yes") == Value::Bool(true);
         if played.verdict == Verdict::AutoApprove || played.is_let_run {
-            self.ended(number)?;
+            self.end_call(number)?;
         }
         Ok(played)
     }
@@ -127,7 +129,7 @@ impl Stage {
     }
 
     /// The client's message after the call has run.
-    pub(super) fn ended(&self, number: usize) -> Result<()> {
+    pub(super) fn end_call(&self, number: usize) -> Result<()> {
         let payload = self.event("PostToolUse", number, json!({}));
         answer(payload.to_string().as_bytes(), &self.surroundings).map(|_nothing| ())
     }
@@ -147,7 +149,7 @@ impl Stage {
 
     /// Paths the way someone working there would write them.
     fn near(&self, text: &str) -> String {
-        let home = self.surroundings.places.home();
+        let home = self.surroundings.dirs.home();
         text.replace(&format!("{}/", self.project()), "").replace(&self.project(), ".").replace(home, "~")
     }
 }

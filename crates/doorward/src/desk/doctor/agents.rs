@@ -5,14 +5,14 @@ use std::path::Path;
 
 use doorward_engine::Mode;
 
-use super::{Defect, Patient, exposed, foreign, project};
-use crate::desk::setup::{self, Fit, Part};
+use super::{Checkup, Defect, exposed, foreign, project};
+use crate::desk::setup::{self, AgentFile, FileState};
 use crate::machine::agent::Agent;
 
 /// The usual remedy.
 const AGAIN: &str = "run `doorward setup`, which fixes and tests it";
 
-pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
+pub(super) fn defects(patient: &Checkup<'_>, agent: Agent) -> Vec<Defect> {
     let mut found = Vec::new();
     match patient.mode(agent) {
         Mode::Off => found.push(Defect::new(
@@ -29,7 +29,7 @@ pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
         )),
         Mode::Auto | Mode::ConfirmAll => {}
     }
-    match setup::program_of(agent, patient.places) {
+    match setup::program_of(agent, patient.dirs) {
         None => found.extend(missing(patient, agent)),
         Some(program) => {
             found.extend(program_defect(agent, Path::new(&program)));
@@ -42,8 +42,8 @@ pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
 }
 
 /// Our hook is missing: the settings can't be read, or have none.
-fn missing(patient: &Patient<'_>, agent: Agent) -> Option<Defect> {
-    let parts = setup::parts(agent, patient.places, "/doorward", None).unwrap_or_default();
+fn missing(patient: &Checkup<'_>, agent: Agent) -> Option<Defect> {
+    let parts = setup::parts(agent, patient.dirs, "/doorward", None).unwrap_or_default();
     let unread = parts.iter().find_map(|part| Some((part, part.fit().problem()?)));
     Some(match unread {
         Some((part, problem)) => unreadable(agent, part, &problem),
@@ -51,7 +51,7 @@ fn missing(patient: &Patient<'_>, agent: Agent) -> Option<Defect> {
     })
 }
 
-fn unreadable(agent: Agent, part: &Part, problem: &str) -> Defect {
+fn unreadable(agent: Agent, part: &AgentFile, problem: &str) -> Defect {
     let file = part.file.display();
     if problem.contains("switches") || problem.contains("switched off") {
         let what = format!("`{file}`: {problem}");
@@ -90,21 +90,21 @@ fn same_bytes(one: &Path, other: &Path) -> bool {
 }
 
 /// Compares the files that setup wrote with what it would write now.
-fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
+fn settings(patient: &Checkup<'_>, agent: Agent, program: &str) -> Vec<Defect> {
     let mut found = Vec::new();
-    let Ok(parts) = setup::parts(agent, patient.places, program, None) else { return found };
+    let Ok(parts) = setup::parts(agent, patient.dirs, program, None) else { return found };
     for part in &parts {
         if let Some(problem) = exposed(&part.file) {
             let what = format!("`{}` {problem}", part.file.display());
             found.push(Defect::new("settings-exposed", agent, what, "remove write permission for group and others"));
         }
         match part.fit() {
-            Fit::Same => {}
-            Fit::Problem(problem) => found.push(unreadable(agent, part, &problem)),
-            Fit::Changed => found.push(changed(patient, agent, part)),
+            FileState::Same => {}
+            FileState::Problem(problem) => found.push(unreadable(agent, part, &problem)),
+            FileState::Changed => found.push(changed(patient, agent, part)),
         }
     }
-    if agent == Agent::Opencode && !setup::opencode_asks(patient.places) {
+    if agent == Agent::Opencode && !setup::opencode_asks(patient.dirs) {
         let what = "OpenCode does not ask on its own: if the plugin fails to load, calls run unchecked".to_owned();
         found.push(Defect::new(
             "opencode-unasked",
@@ -117,9 +117,9 @@ fn settings(patient: &Patient<'_>, agent: Agent, program: &str) -> Vec<Defect> {
 }
 
 /// What differs: trust, the extension, an event, or the line itself.
-fn changed(patient: &Patient<'_>, agent: Agent, part: &Part) -> Defect {
+fn changed(patient: &Checkup<'_>, agent: Agent, part: &AgentFile) -> Defect {
     let file = part.file.display();
-    let is_settings = setup::settings_of(agent, patient.places).is_some_and(|settings| settings == part.file);
+    let is_settings = setup::settings_of(agent, patient.dirs).is_some_and(|settings| settings == part.file);
     match (agent, is_settings) {
         (Agent::Codex, false) => {
             let what = format!("`{file}` does not trust the current hooks, so Codex silently skips them");
@@ -129,7 +129,7 @@ fn changed(patient: &Patient<'_>, agent: Agent, part: &Part) -> Defect {
             let what = format!("`{file}` is not what this version of doorward installs");
             Defect::new("extension-changed", agent, what, AGAIN)
         }
-        (_, true) => match setup::unhooked(agent, patient.places) {
+        (_, true) => match setup::unhooked(agent, patient.dirs) {
             Some(event) => {
                 let what = format!("`{file}` has no doorward hook for `{event}`");
                 Defect::new("event-missing", agent, what, AGAIN)

@@ -4,16 +4,17 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Defect, Patient, project};
+use super::{Checkup, Defect, project};
 use crate::desk::setup;
 use crate::machine::agent::Agent;
 
 /// Events whose answer decides about a call.
+// A foreign hook on one of these can allow a call that doorward asks about; on any other event it only listens.
 const DECIDING: [&str; 6] =
     ["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest", "beforeShellExecution"];
 
-pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
-    let own = setup::settings_of(agent, patient.places);
+pub(super) fn defects(patient: &Checkup<'_>, agent: Agent) -> Vec<Defect> {
+    let own = setup::settings_of(agent, patient.dirs);
     own.into_iter().chain(project::files(patient, agent)).flat_map(|file| in_file(&file, agent)).collect()
 }
 

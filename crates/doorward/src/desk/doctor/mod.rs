@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::desk::setup;
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::machine::world::project_root;
 use crate::policy::load::{self, Loaded};
@@ -48,8 +48,8 @@ impl Defect {
 }
 
 /// What the doctor looks at.
-struct Patient<'p> {
-    places: &'p Places,
+struct Checkup<'p> {
+    dirs: &'p Dirs,
     loaded: Loaded,
     /// The current directory: a repository can switch hooks off.
     here: Option<String>,
@@ -59,9 +59,9 @@ struct Patient<'p> {
 const WRONG: u8 = 1;
 
 pub(crate) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let here = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
-    let patient = Patient { places: &places, loaded: load::load(&places, None, ""), here };
+    let patient = Checkup { dirs: &dirs, loaded: load::load(&dirs, None, ""), here };
     let agents = patient.agents();
     let mut defects = own::defects(&patient);
     for agent in &agents {
@@ -76,12 +76,12 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     Ok(if defects.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(WRONG) })
 }
 
-impl Patient<'_> {
+impl Checkup<'_> {
     /// The agents that are set up: they have a mode, or our hooks in their settings.
     fn agents(&self) -> Vec<Agent> {
         let is_ours = |agent: &Agent| {
             let is_named = self.loaded.config.agents.contains_key(agent.name());
-            *agent != Agent::Generic && (is_named || setup::program_of(*agent, self.places).is_some())
+            *agent != Agent::Generic && (is_named || setup::program_of(*agent, self.dirs).is_some())
         };
         Agent::ALL.into_iter().filter(is_ours).collect()
     }
@@ -93,11 +93,11 @@ impl Patient<'_> {
 
     /// What happens to questions for this agent.
     fn questions(&self, agent: Agent) -> String {
-        setup::questions_of(agent, self.places, self.project().as_deref(), &self.loaded.config)
+        setup::questions_of(agent, self.dirs, self.project().as_deref(), &self.loaded.config)
     }
 
     fn client_mode(&self, agent: Agent) -> Option<String> {
-        setup::client_mode(agent, self.places.home(), self.project().as_deref()).map(|mode| mode.name)
+        setup::client_mode(agent, self.dirs.home(), self.project().as_deref()).map(|mode| mode.name)
     }
 
     fn mode(&self, agent: Agent) -> Mode {

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use anyhow::Result;
 use doorward_ledger::{AlertKind, Index, Log, LogError};
 
-use super::{Defect, Patient, exposed};
+use super::{Checkup, Defect, exposed};
 use crate::desk::notify;
 use crate::desk::reconcile;
 use crate::desk::replay::upgrade;
@@ -15,19 +15,20 @@ use crate::machine::clock;
 use crate::machine::private_state;
 use crate::machine::record;
 use crate::memory::alerts;
-use crate::memory::ledger_view::{Room, verified};
+use crate::memory::ledger_view::{LedgerView, verify};
 use crate::policy::client_rules;
 
 /// How far back transcripts are read.
+// Long enough to catch a hook that was off over a weekend, short enough for the doctor to stay quick.
 const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// The key that signs the record can be read by others.
 const KEY: &str = "key-exposed";
 
-pub(super) fn defects(patient: &Patient<'_>) -> Vec<Defect> {
+pub(super) fn defects(patient: &Checkup<'_>) -> Vec<Defect> {
     let mut found = configuration(patient);
     found.extend(state(patient));
-    match Log::open(&record::directory(patient.places)) {
+    match Log::open(&record::directory(patient.dirs)) {
         // No agent is set up, so nothing is missing.
         Err(LogError::Missing { .. }) if patient.agents().is_empty() => {}
         Err(LogError::Missing { .. }) => found.push(Defect::new(
@@ -52,7 +53,7 @@ fn unusable(problem: &str) -> Defect {
     Defect::new("record-unusable", None, what, "run `doorward audit verify` for details")
 }
 
-fn configuration(patient: &Patient<'_>) -> Vec<Defect> {
+fn configuration(patient: &Checkup<'_>) -> Vec<Defect> {
     let loaded = &patient.loaded;
     let problem = |what: &String| {
         Defect::new(
@@ -69,7 +70,7 @@ fn configuration(patient: &Patient<'_>) -> Vec<Defect> {
     let mut found: Vec<Defect> = loaded.problems.iter().map(problem).collect();
     found.extend(loaded.unaccepted_sentences().into_iter().map(waiting));
     let agents = loaded.config.agents.keys().map(String::as_str);
-    let faults = client_rules::faults(agents, patient.places.home(), patient.project().as_deref());
+    let faults = client_rules::faults(agents, patient.dirs.home(), patient.project().as_deref());
     // Unreadable settings are already reported as a problem of the agent.
     let faults = faults.into_iter().filter(|fault| !fault.is_of_settings);
     found.extend(faults.map(|fault| Defect::new("client-rules", None, fault.text, "fix that file")));
@@ -77,19 +78,19 @@ fn configuration(patient: &Patient<'_>) -> Vec<Defect> {
 }
 
 /// The files of the record and the keys that sign it.
-fn state(patient: &Patient<'_>) -> Vec<Defect> {
-    let places = patient.places;
+fn state(patient: &Checkup<'_>) -> Vec<Defect> {
+    let dirs = patient.dirs;
     let mut found = Vec::new();
-    for path in [places.state(), record::directory(places)] {
+    for path in [dirs.state(), record::directory(dirs)] {
         if let Some(problem) = exposed(&path) {
             let what = format!("`{}` {problem}", path.display());
             found.push(Defect::new("state-exposed", None, what, "chmod 700 it"));
         }
     }
-    if let (true, Err(problem)) = (found.is_empty(), private_state::check(places)) {
+    if let (true, Err(problem)) = (found.is_empty(), private_state::check(dirs)) {
         found.push(Defect::new("state-exposed", None, problem.to_string(), "until you fix it, every call is blocked"));
     }
-    let key = record::checkpoint_key(places);
+    let key = record::checkpoint_key(dirs);
     let is_read = key.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);
     if is_read {
         let what = format!("other users can read `{}` and could sign a forged record", key.display());
@@ -98,17 +99,17 @@ fn state(patient: &Patient<'_>) -> Vec<Defect> {
     found
 }
 
-fn record_defects(patient: &Patient<'_>) -> Result<Vec<Defect>> {
+fn record_defects(patient: &Checkup<'_>) -> Result<Vec<Defect>> {
     let mut found = Vec::new();
-    let verified = verified(patient.places)?;
+    let verified = verify(patient.dirs)?;
     if let Some(first) = verified.report.findings.first() {
         let what = format!("the record is broken: {}", first.fault);
         found.push(Defect::new("record-broken", None, what, "run `doorward audit verify` to see where"));
     }
-    let room = Room::open(patient.places.clone())?;
-    let index = room.index()?;
+    let view = LedgerView::open(patient.dirs.clone())?;
+    let index = view.index()?;
     found.extend(waiting(patient, &index)?);
-    if let Some(waiting) = upgrade::waiting(&room, screen::bar())? {
+    if let Some(waiting) = upgrade::waiting(&view, screen::bar())? {
         let instead = "`doorward replay --upgrade` lists the changes, `--accept` accepts them; until then the old thresholds apply";
         found.push(Defect::new("upgrade-unaccepted", None, waiting.sentence(), instead));
     }
@@ -116,7 +117,7 @@ fn record_defects(patient: &Patient<'_>) -> Result<Vec<Defect>> {
 }
 
 /// What is waiting for the user.
-fn waiting(patient: &Patient<'_>, index: &Index) -> Result<Vec<Defect>> {
+fn waiting(patient: &Checkup<'_>, index: &Index) -> Result<Vec<Defect>> {
     let mut found = Vec::new();
     for ticket in overdue_tickets(index)? {
         let what = format!("you overrode `{}` {} times in a week", ticket.pattern, ticket.overrides);
@@ -127,10 +128,10 @@ fn waiting(patient: &Patient<'_>, index: &Index) -> Result<Vec<Defect>> {
         let instead = "without reviews the policy drifts; a proposal changes nothing until you accept it";
         found.push(Defect::new("review-overdue", None, review.sentence(), instead));
     }
-    for what in notify::undelivered(patient.places) {
+    for what in notify::undelivered(patient.dirs) {
         found.push(Defect::new("alert-undelivered", None, what, "check `[notify]` in the configuration"));
     }
-    let unguarded = reconcile::unguarded(patient.places, index, now_ms.saturating_sub(WEEK_MS))?;
+    let unguarded = reconcile::unguarded(patient.dirs, index, now_ms.saturating_sub(WEEK_MS))?;
     for one in &unguarded {
         let instead = "find out why the hook did not run; `doorward reconcile` records it";
         found.push(Defect::new("unguarded", one.call.agent, one.sentence(), instead));

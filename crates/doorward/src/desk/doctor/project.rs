@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Defect, Patient};
+use super::{Checkup, Defect};
 use crate::desk::setup;
 use crate::machine::agent::Agent;
 use crate::machine::world::project_root;
 
-pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
+pub(super) fn defects(patient: &Checkup<'_>, agent: Agent) -> Vec<Defect> {
     let switch = |file: PathBuf| {
         let text = crate::machine::checked_read::start_of(&file, 1 << 20)?;
         let switch = switched_off(agent, file.to_str()?, &text)?;
@@ -25,11 +25,11 @@ pub(super) fn defects(patient: &Patient<'_>, agent: Agent) -> Vec<Defect> {
 }
 
 /// The project's files that an agent obeys.
-pub(super) fn files(patient: &Patient<'_>, agent: Agent) -> Vec<PathBuf> {
+pub(super) fn files(patient: &Checkup<'_>, agent: Agent) -> Vec<PathBuf> {
     let Some(here) = &patient.here else { return Vec::new() };
     let root = PathBuf::from(project_root(here).unwrap_or_else(|| here.clone()));
     // The home directory's own settings are the user's.
-    if root == Path::new(patient.places.home()) {
+    if root == Path::new(patient.dirs.home()) {
         return Vec::new();
     }
     names(agent).iter().map(|name| root.join(name)).collect()

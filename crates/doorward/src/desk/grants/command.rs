@@ -10,16 +10,17 @@ use doorward_engine::Clearance;
 use serde_json::{Value, json};
 
 use crate::desk::grants::answer;
-use crate::desk::grants::answer::{Step, Yes};
+use crate::desk::grants::answer::{ApprovalStep, ApprovedBy};
 use crate::desk::grants::show;
 use crate::desk::person;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 use crate::memory::grants::pending::Pending;
-use crate::memory::grants::queue::{Stand, queue};
-use crate::memory::grants::store::Desk;
+use crate::memory::grants::queue::{CallState, queue};
+use crate::memory::grants::store::GrantStore;
 
 /// Exit code: first of two steps done; the call does not run yet.
+// Not 0, or a script would take the first of two steps for an approval.
 const HALF: u8 = 3;
 
 /// Selects pending calls.
@@ -63,10 +64,10 @@ pub(crate) struct RefuseArguments {
 
 /// Lists pending calls, or shows one.
 pub(crate) fn pending(arguments: &PendingArguments) -> Result<ExitCode> {
-    let desk = desk()?;
+    let store = open_store()?;
     let mut out = anstream::stdout().lock();
     if let Some(id) = &arguments.id {
-        let pending = answer::answerable(&desk, id)?;
+        let pending = answer::answerable(&store, id)?;
         if arguments.json {
             writeln!(out, "{:#}", as_json(&pending))?;
         } else {
@@ -75,14 +76,14 @@ pub(crate) fn pending(arguments: &PendingArguments) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let open = if arguments.all { desk.open_and_left() } else { desk.open() };
+    let open = if arguments.all { store.open_calls_with_ended() } else { store.open_calls() };
     if arguments.json {
-        let listed = open.iter().map(|pending| listed(pending, desk.now_ms)).collect();
+        let listed = open.iter().map(|pending| to_json(pending, store.now_ms)).collect();
         writeln!(out, "{:#}", Value::Array(listed))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let rows = queue(open.into_iter().chain(desk.approved()).collect(), desk.now_ms);
-    show::list(&mut out, &rows, desk.now_ms)?;
+    let rows = queue(open.into_iter().chain(store.approved()).collect(), store.now_ms);
+    show::list(&mut out, &rows, store.now_ms)?;
     match rows.is_empty() {
         true => writeln!(out, "no calls are waiting for you")?,
         false => writeln!(
@@ -97,8 +98,8 @@ pub(crate) fn pending(arguments: &PendingArguments) -> Result<ExitCode> {
 /// Lets a call run.
 pub(crate) fn approve(arguments: &ApproveArguments) -> Result<ExitCode> {
     person::required()?;
-    let desk = desk()?;
-    let pending = answer::answerable(&desk, &arguments.id)?;
+    let store = open_store()?;
+    let pending = answer::answerable(&store, &arguments.id)?;
     let mut out = anstream::stdout().lock();
     show::full(&mut out, &pending)?;
     if arguments.session {
@@ -116,15 +117,15 @@ pub(crate) fn approve(arguments: &ApproveArguments) -> Result<ExitCode> {
     };
     let why = reason(&pending, arguments)?;
     // Things may have changed while the prompt was open.
-    let desk = self::desk()?;
-    let yes = typed.as_deref().map_or(Yes::Key, Yes::Typed);
-    let step = answer::approve(&desk, &mut ledger()?, &arguments.id, yes, why)?;
+    let store = self::open_store()?;
+    let yes = typed.as_deref().map_or(ApprovedBy::Key, ApprovedBy::Typed);
+    let step = answer::approve(&store, &mut ledger()?, &arguments.id, yes, why)?;
     match step {
-        Step::Granted => {
+        ApprovalStep::Granted => {
             writeln!(out, "Approved. Ask the agent to retry: the same call runs once within the next ten minutes.")?;
             Ok(ExitCode::SUCCESS)
         }
-        Step::FirstOfTwo(wait_ms) => {
+        ApprovalStep::FirstOfTwo(wait_ms) => {
             let seconds = wait_ms.div_ceil(1000);
             writeln!(
                 out,
@@ -150,7 +151,7 @@ fn approve_session(pending: &Pending, arguments: &ApproveArguments) -> Result<Ex
     }
     let typed = person::types(&format!("Type `{}` to confirm", answer::to_type(pending)))?;
     let why = reason(pending, arguments)?;
-    answer::approve_session(&desk()?, &mut ledger()?, &arguments.id, &typed, why)?;
+    answer::approve_session(&open_store()?, &mut ledger()?, &arguments.id, &typed, why)?;
     writeln!(out, "Approved for this session. Ask the agent to retry.")?;
     Ok(ExitCode::SUCCESS)
 }
@@ -171,31 +172,31 @@ fn reason(pending: &Pending, arguments: &ApproveArguments) -> Result<Option<Stri
 /// Refuses a call, or withdraws an approval.
 pub(crate) fn refuse(arguments: &RefuseArguments) -> Result<ExitCode> {
     person::required()?;
-    answer::refuse(&desk()?, &mut ledger()?, &arguments.id, arguments.why.clone())?;
+    answer::refuse(&open_store()?, &mut ledger()?, &arguments.id, arguments.why.clone())?;
     writeln!(anstream::stdout(), "refused")?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn desk() -> Result<Desk> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    crate::memory::grants::sweep(&places);
-    Desk::of(&places)
+fn open_store() -> Result<GrantStore> {
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    crate::memory::grants::sweep(&dirs);
+    GrantStore::open_at(&dirs)
 }
 
 fn ledger() -> Result<Ledger> {
-    Ok(Ledger::of(&Places::find().map_err(anyhow::Error::msg)?))
+    Ok(Ledger::open(&Dirs::find().map_err(anyhow::Error::msg)?))
 }
 
 /// One entry of the list, with its state.
-fn listed(pending: &Pending, now_ms: u64) -> Value {
-    let stand = Stand::of(pending, now_ms);
+fn to_json(pending: &Pending, now_ms: u64) -> Value {
+    let stand = CallState::of(pending, now_ms);
     let left = match stand {
-        Stand::Waits(seconds) => Some(seconds),
-        Stand::Prompt | Stand::Refused | Stand::Approved => None,
+        CallState::Waits(seconds) => Some(seconds),
+        CallState::Prompt | CallState::Refused | CallState::Approved => None,
     };
     let mut all = as_json(pending);
     if let Value::Object(fields) = &mut all {
-        fields.insert("stand".into(), stand.word().into());
+        fields.insert("stand".into(), stand.as_str().into());
         fields.insert("seconds_left".into(), json!(left));
         fields.insert("times".into(), pending.times.max(1).into());
         fields.insert("session_over".into(), pending.is_left.into());

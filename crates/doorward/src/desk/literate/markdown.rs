@@ -2,18 +2,18 @@
 
 /// The relevant parts of a file, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Block {
+pub(super) enum SpecBlock {
     /// A fenced block opened with "json world": the machine for the rows that follow.
     World {
         line: usize,
         json: String,
     },
-    Row(Row),
+    Row(SpecRow),
 }
 
 /// One row of a table with the columns `call` and `verdict`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct SpecRow {
     pub line: usize,
     /// `bash` unless a word precedes the code.
     pub tool: String,
@@ -31,7 +31,7 @@ struct Columns {
 }
 
 /// Finds all relevant blocks.
-pub(super) fn blocks(text: &str) -> Vec<Block> {
+pub(super) fn blocks(text: &str) -> Vec<SpecBlock> {
     let mut found = Vec::new();
     let mut columns = None;
     let mut lines = text.lines().zip(1..);
@@ -44,13 +44,13 @@ pub(super) fn blocks(text: &str) -> Vec<Block> {
                 body.push('\n');
             }
             if fence.split_whitespace().any(|word| word == "world") {
-                found.push(Block::World { line: number, json: body });
+                found.push(SpecBlock::World { line: number, json: body });
             }
             columns = None;
         } else if !trimmed.starts_with('|') {
             columns = None;
         } else if let Some(columns) = columns {
-            found.extend(row(&cells(trimmed), columns, number).map(Block::Row));
+            found.extend(row(&cells(trimmed), columns, number).map(SpecBlock::Row));
         } else {
             columns = header(&cells(trimmed));
         }
@@ -63,14 +63,14 @@ fn header(cells: &[String]) -> Option<Columns> {
     Some(Columns { call: at("call")?, verdict: at("verdict")?, because: at("because") })
 }
 
-fn row(cells: &[String], columns: Columns, line: usize) -> Option<Row> {
+fn row(cells: &[String], columns: Columns, line: usize) -> Option<SpecRow> {
     let call = cells.get(columns.call)?;
     if call.chars().all(|character| matches!(character, '-' | ':')) {
         return None;
     }
     let (tool, argument) = call.split_once('`').map_or(("", call.as_str()), |(tool, _)| (tool.trim(), code(call)));
     let plain = |column: usize| cells.get(column).map(|cell| cell.trim_matches('`').to_owned()).unwrap_or_default();
-    Some(Row {
+    Some(SpecRow {
         line,
         tool: if tool.is_empty() { "bash".into() } else { tool.to_ascii_lowercase() },
         argument: argument.to_owned(),
@@ -133,7 +133,7 @@ text | no table
 | `rm` | block |
 ";
         let row = |line, tool: &str, argument: &str, verdict: &str, because: &str| {
-            Block::Row(Row {
+            SpecBlock::Row(SpecRow {
                 line,
                 tool: tool.into(),
                 argument: argument.into(),
@@ -144,7 +144,7 @@ text | no table
         assert_eq!(
             blocks(text),
             [
-                Block::World { line: 3, json: "{\"home\": \"/h\"}\n".into() },
+                SpecBlock::World { line: 3, json: "{\"home\": \"/h\"}\n".into() },
                 row(9, "bash", "ls | wc", "approve", ""),
                 row(10, "write", "~/.bashrc", "block", "persistence"),
                 row(11, "bash", "echo `x`", "confirm", ""),

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::machine::visible;
 use crate::memory::evaluation::{self, Evaluation};
-use markdown::{Block, Row};
+use markdown::{SpecBlock, SpecRow};
 
 /// The files to check.
 #[derive(Debug, Args)]
@@ -49,30 +49,30 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<ExitCode> {
 
 /// A row or block that is wrong.
 #[derive(Debug, PartialEq, Eq)]
-struct Complaint {
+struct Mismatch {
     line: usize,
     text: String,
 }
 
 /// A file without any rows is more likely a typo than intended.
 fn expect_rows(path: &Path, text: &str) -> Result<()> {
-    let has_rows = markdown::blocks(text).iter().any(|block| matches!(block, Block::Row(_)));
+    let has_rows = markdown::blocks(text).iter().any(|block| matches!(block, SpecBlock::Row(_)));
     anyhow::ensure!(has_rows, "`{}` has no table with the columns `call` and `verdict`", path.display());
     Ok(())
 }
 
-fn complaints(text: &str, policy: &Policy, rows: &mut usize) -> Vec<Complaint> {
+fn complaints(text: &str, policy: &Policy, rows: &mut usize) -> Vec<Mismatch> {
     let mut world = described(WORLD);
     let mut found = Vec::new();
     for block in markdown::blocks(text) {
         match block {
-            Block::World { line, json } => {
+            SpecBlock::World { line, json } => {
                 world = described(&json);
                 if let Err(problem) = &world {
-                    found.push(Complaint { line, text: format!("this is not a valid machine description: {problem}") });
+                    found.push(Mismatch { line, text: format!("this is not a valid machine description: {problem}") });
                 }
             }
-            Block::Row(row) => {
+            SpecBlock::Row(row) => {
                 *rows += 1;
                 let outcome = world
                     .as_ref()
@@ -80,7 +80,7 @@ fn complaints(text: &str, policy: &Policy, rows: &mut usize) -> Vec<Complaint> {
                     .and_then(|world| disagreement(&row, world, policy));
                 match outcome {
                     Ok(None) => {}
-                    Ok(Some(text)) | Err(text) => found.push(Complaint { line: row.line, text }),
+                    Ok(Some(text)) | Err(text) => found.push(Mismatch { line: row.line, text }),
                 }
             }
         }
@@ -94,17 +94,17 @@ fn described(json: &str) -> Result<Description, String> {
 }
 
 /// How the judgement differs from what the row expects.
-fn disagreement(row: &Row, world: &Description, policy: &Policy) -> Result<Option<String>, String> {
+fn disagreement(row: &SpecRow, world: &Description, policy: &Policy) -> Result<Option<String>, String> {
     let (least, most) = verdicts(&row.verdict)?;
     let cwd = world.project.clone().unwrap_or_else(|| "/home/dev/project".to_owned());
     let call = ToolCall::new(tool_from_json(&row.tool, &input(row)?), cwd.clone());
-    let considered = evaluation::consider(&call, &DescribedWorld::new(world.clone(), &cwd), policy);
-    let judged = &considered.judgement;
+    let evaluation = evaluation::evaluate(&call, &DescribedWorld::new(world.clone(), &cwd), policy);
+    let judged = &evaluation.judgement;
     let said: Vec<&str> = judged.reasons().map(|opinion| opinion.because.as_str()).collect();
     if judged.verdict < least || judged.verdict > most {
         return Ok(Some(format!("`{}` is {}, not {}: {}", row.argument, judged.verdict, row.verdict, said.join("; "))));
     }
-    if mentions(&considered, &row.because) {
+    if mentions(&evaluation, &row.because) {
         return Ok(None);
     }
     let rule = judged.rule.as_deref().unwrap_or("no rule");
@@ -125,8 +125,8 @@ fn verdicts(text: &str) -> Result<(Verdict, Verdict), String> {
 }
 
 /// A reason is given by its rule, its stage, or some of its words.
-fn mentions(considered: &Evaluation, because: &str) -> bool {
-    let judged = &considered.judgement;
+fn mentions(evaluation: &Evaluation, because: &str) -> bool {
+    let judged = &evaluation.judgement;
     because.is_empty()
         || judged.rule.as_deref() == Some(because)
         || judged.settled_by.as_str() == because
@@ -134,7 +134,7 @@ fn mentions(considered: &Evaluation, because: &str) -> bool {
 }
 
 /// The argument as JSON, or as the tool's main field.
-fn input(row: &Row) -> Result<Value, String> {
+fn input(row: &SpecRow) -> Result<Value, String> {
     if row.argument.starts_with('{') && row.tool != "bash" {
         return crate::machine::json::parse(row.argument.as_bytes());
     }
@@ -161,7 +161,7 @@ mod tests {
         let found = complaints(text, &Policy::built_in(), &mut rows);
         assert_eq!((rows, found.len()), (3, 2), "{found:?}");
         assert!(found[0].line == 5 && found[0].text.starts_with("`rm -rf /` is "));
-        assert_eq!(found[1], Complaint { line: 7, text: "`perhaps` is not a verdict".into() });
+        assert_eq!(found[1], Mismatch { line: 7, text: "`perhaps` is not a verdict".into() });
     }
 
     #[test]

@@ -12,11 +12,12 @@ use clap::Args;
 use doorward_ledger::Metrics;
 
 use crate::machine::clock;
-use crate::machine::paths::Places;
-use crate::memory::grants::store::Desk;
-use crate::memory::ledger_view::Room;
+use crate::machine::paths::Dirs;
+use crate::memory::grants::store::GrantStore;
+use crate::memory::ledger_view::LedgerView;
 
 /// How often `--watch` refreshes.
+// Every refresh feeds the index from the log; more often would show the same numbers.
 const PAUSE: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
@@ -37,7 +38,7 @@ pub(crate) struct MetricsArguments {
 
 /// The figures, with pending calls and open alerts.
 #[derive(Debug)]
-struct Figures {
+struct MetricFigures {
     metrics: Metrics,
     pending: usize,
     /// Open alerts, by kind.
@@ -45,9 +46,9 @@ struct Figures {
 }
 
 pub(crate) fn run(arguments: &MetricsArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     loop {
-        let figures = figures(&room, &arguments.since)?;
+        let figures = figures(&view, &arguments.since)?;
         let mut out = anstream::stdout().lock();
         if arguments.watch && std::io::stdout().is_terminal() {
             write!(out, "\x1b[H\x1b[2J")?;
@@ -67,22 +68,22 @@ pub(crate) fn run(arguments: &MetricsArguments) -> Result<ExitCode> {
     }
 }
 
-fn figures(room: &Room, since: &str) -> Result<Figures> {
+fn figures(view: &LedgerView, since: &str) -> Result<MetricFigures> {
     let now_ms = clock::now_ms();
     let since_ms = clock::parse(since, now_ms).map_err(anyhow::Error::msg)?;
-    let index = room.index()?;
+    let index = view.index()?;
     let standing = crate::memory::alerts::standing(&index, now_ms)?;
     let of_kind = |kind: doorward_ledger::AlertKind| {
         (kind.word(), standing.iter().filter(|alert| alert.kind == kind).count() as u64)
     };
-    Ok(Figures {
+    Ok(MetricFigures {
         metrics: index.metrics(since_ms, now_ms)?,
-        pending: Desk::of(&room.places).map(|desk| desk.open().len()).unwrap_or_default(),
+        pending: GrantStore::open_at(&view.dirs).map(|store| store.open_calls().len()).unwrap_or_default(),
         alerts: doorward_ledger::AlertKind::ALL.map(of_kind).to_vec(),
     })
 }
 
-fn as_json(figures: &Figures) -> Result<serde_json::Value> {
+fn as_json(figures: &MetricFigures) -> Result<serde_json::Value> {
     let mut value = serde_json::to_value(&figures.metrics)?;
     if let Some(map) = value.as_object_mut() {
         map.insert("pending".to_owned(), figures.pending.into());

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use doorward_ledger::Share;
 
-use super::Figures;
+use super::MetricFigures;
 
 /// Something with a name, a meaning and values.
 struct Family<'a> {
@@ -29,7 +29,7 @@ impl Family<'_> {
 }
 
 /// The whole page.
-pub(super) fn text(figures: &Figures) -> String {
+pub(super) fn text(figures: &MetricFigures) -> String {
     let metrics = &figures.metrics;
     let mut text = String::new();
     let page = &mut text;

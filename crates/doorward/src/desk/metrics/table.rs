@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 use doorward_ledger::Share;
 
-use super::Figures;
+use super::MetricFigures;
 use crate::machine::clock;
 use crate::machine::visible;
 
@@ -15,7 +15,7 @@ const FAINT: Style = Style::new().dimmed();
 /// More rows than anyone reads.
 const ROWS: usize = 8;
 
-pub(super) fn print(out: &mut dyn Write, figures: &Figures) -> io::Result<()> {
+pub(super) fn print(out: &mut dyn Write, figures: &MetricFigures) -> io::Result<()> {
     let metrics = &figures.metrics;
     let all = &metrics.all;
     writeln!(out, "{STRONG}since {}{STRONG:#} {FAINT}UTC{FAINT:#}", clock::moment(metrics.since_ms))?;

@@ -7,15 +7,15 @@ use doorward_engine::Verdict;
 use doorward_engine::layer2::table::Table;
 
 use super::evaluate;
-use super::rows::{Row, Use};
+use super::rows::{LabelledCall, Purpose};
 
 const HEAD: &str = include_str!("../../../model/card.md");
 
 /// The card, as Markdown.
-pub(super) fn card(rows: &[Row], prior: &Table) -> String {
+pub(super) fn card(rows: &[LabelledCall], prior: &Table) -> String {
     let mut text = format!("<!-- doorward {}: doorward model card -->\n\n{HEAD}\n", env!("CARGO_PKG_VERSION"));
     text.push_str("## Sources\n\n| source | use | calls | rows with variants | approve | confirm | block |\n|---|---|---|---|---|---|---|\n");
-    let mut sources: BTreeMap<(Use, &str), [usize; 5]> = BTreeMap::new();
+    let mut sources: BTreeMap<(Purpose, &str), [usize; 5]> = BTreeMap::new();
     for row in rows {
         let [calls, all, approve, confirm, block] = sources.entry((row.purpose, &row.source)).or_default();
         *all += 1;
@@ -31,8 +31,8 @@ pub(super) fn card(rows: &[Row], prior: &Table) -> String {
     }
     for ((purpose, source), [calls, all, approve, confirm, block]) in &sources {
         let purpose = match purpose {
-            Use::Train => "trained on",
-            Use::Test => "tested on only",
+            Purpose::Train => "trained on",
+            Purpose::Test => "tested on only",
         };
         let _ = writeln!(text, "| {source} | {purpose} | {calls} | {all} | {approve} | {confirm} | {block} |");
     }

@@ -9,15 +9,16 @@ use doorward_engine::layer2::{Numbers, odds};
 use doorward_engine::{Operation, Thresholds, Verdict};
 
 use super::fit;
-use super::measure::{Scored, Share, calibration, upper};
-use super::rows::{Row, Use};
+use super::measure::{Scored, WeightedShare, calibration, upper};
+use super::rows::{LabelledCall, Purpose};
 
 /// What risk control allows: this share of what should be asked about may pass, with 95 % confidence.
+// Chosen with the matrix: what layer 2 lets pass is reversible, so one in twenty is bearable; floors catch the rest.
 const RISK: f64 = 0.05;
 
 /// A row with the sums of a model that never saw its source.
 pub(super) struct LeftOut<'r> {
-    pub row: &'r Row,
+    pub row: &'r LabelledCall,
     /// Before calibration, in log-odds.
     pub sums: [f64; 2],
     table: usize,
@@ -30,20 +31,20 @@ pub(super) struct Predictions<'r> {
 }
 
 /// Trains once for each source that may be trained on, without it.
-pub(super) fn left_out<'r>(rows: &'r [Row], prior: &Table, progress: &mut dyn FnMut(&str)) -> Predictions<'r> {
+pub(super) fn left_out<'r>(rows: &'r [LabelledCall], prior: &Table, progress: &mut dyn FnMut(&str)) -> Predictions<'r> {
     let mut found = Predictions { rows: Vec::new(), tables: Vec::new() };
-    let sources: BTreeSet<(Use, &str)> = rows.iter().map(|row| (row.purpose, row.source.as_str())).collect();
+    let sources: BTreeSet<(Purpose, &str)> = rows.iter().map(|row| (row.purpose, row.source.as_str())).collect();
     let mut whole = None;
     for (purpose, source) in sources {
         let table = match (purpose, whole) {
-            (Use::Test, Some(table)) => table,
-            (Use::Train | Use::Test, _) => {
-                let others = rows.iter().filter(|row| row.purpose == Use::Train && row.source != source);
+            (Purpose::Test, Some(table)) => table,
+            (Purpose::Train | Purpose::Test, _) => {
+                let others = rows.iter().filter(|row| row.purpose == Purpose::Train && row.source != source);
                 found.tables.push(fit::fit(others, prior));
                 found.tables.len() - 1
             }
         };
-        if purpose == Use::Test {
+        if purpose == Purpose::Test {
             whole = Some(table);
         }
         let Some(model) = found.tables.get(table).map(Numbers::of) else { continue };
@@ -55,7 +56,7 @@ pub(super) fn left_out<'r>(rows: &'r [Row], prior: &Table, progress: &mut dyn Fn
 }
 
 /// The riskiest effect, head by head.
-fn sums(row: &Row, model: Numbers<'_>) -> [f64; 2] {
+fn sums(row: &LabelledCall, model: Numbers<'_>) -> [f64; 2] {
     let of = |features: &Features| model.log_odds(features).map(odds);
     let worse = |a: [f64; 2], b: [f64; 2]| [a[0].max(b[0]), a[1].max(b[1])];
     row.effects.iter().map(of).reduce(worse).unwrap_or_default()
@@ -80,7 +81,7 @@ pub(super) struct Tested<'r> {
     pub thresholds: Thresholds,
 }
 
-pub(super) fn held_out<'r>(rows: &'r [Row], prior: &Table, progress: &mut dyn FnMut(&str)) -> Tested<'r> {
+pub(super) fn held_out<'r>(rows: &'r [LabelledCall], prior: &Table, progress: &mut dyn FnMut(&str)) -> Tested<'r> {
     let predictions = left_out(rows, prior, progress);
     let thresholds = Thresholds::default();
     let sources: BTreeSet<&str> = rows.iter().map(|row| row.source.as_str()).collect();
@@ -131,18 +132,18 @@ fn line(text: &mut String, name: &str, tested: &Tested<'_>, counts: impl Fn(&Sco
     let regret =
         rows.iter().filter(|scored| is_approved(scored)).map(|scored| (scored.should_ask(), scored.row.weight));
     let purpose = match rows.iter().map(|scored| scored.row.purpose).max() {
-        Some(Use::Train) => "train",
-        Some(Use::Test) => "test",
+        Some(Purpose::Train) => "train",
+        Some(Purpose::Test) => "test",
         None => "–",
     };
     let _ = writeln!(
         text,
         "| {name} | {purpose} | {} | {} | {} | {} | {} |",
         rows.len(),
-        Share::of(all),
-        Share::of(friction),
-        Share::of(own),
-        Share::of(regret)
+        WeightedShare::of(all),
+        WeightedShare::of(friction),
+        WeightedShare::of(own),
+        WeightedShare::of(regret)
     );
 }
 
@@ -154,7 +155,7 @@ fn open<'t, 'r>(tested: &'t Tested<'r>) -> impl Iterator<Item = &'t Scored<'r>> 
 fn curve(text: &mut String, tested: &Tested<'_>) {
     let pairs = || open(tested).map(|scored| (scored.ask, scored.should_ask(), 1.0));
     let (bins, error) = calibration(pairs());
-    let kept_back: Vec<_> = open(tested).filter(|scored| scored.row.purpose == Use::Test).collect();
+    let kept_back: Vec<_> = open(tested).filter(|scored| scored.row.purpose == Purpose::Test).collect();
     let (_, of_kept_back) = calibration(kept_back.iter().map(|scored| (scored.ask, scored.should_ask(), 1.0)));
     let (_, block) = calibration(open(tested).map(|scored| (scored.block, scored.row.label == Verdict::Block, 1.0)));
     let _ = write!(
@@ -176,18 +177,19 @@ fn coverage(text: &mut String, tested: &Tested<'_>) {
     text.push_str("\n## Risk and coverage\n\nOf what layer 1 leaves open and no floor decides: how much would be approved at each threshold, and how much of that wrongly.\n\n| threshold | approved | wrongly |\n|---|---|---|\n");
     let rows: Vec<&Scored<'_>> = open(tested).filter(|scored| scored.row.floor == Verdict::AutoApprove).collect();
     for threshold in [0.5, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99] {
-        let share = Share::of(rows.iter().map(|scored| (scored.approve >= threshold, 1.0)));
+        let share = WeightedShare::of(rows.iter().map(|scored| (scored.approve >= threshold, 1.0)));
         let approved = rows.iter().filter(|scored| scored.approve >= threshold);
-        let wrong = Share::of(approved.map(|scored| (scored.should_ask(), 1.0)));
+        let wrong = WeightedShare::of(approved.map(|scored| (scored.should_ask(), 1.0)));
         let _ = writeln!(text, "| {threshold:.2} | {share} | {wrong} of {} |", wrong.whole);
     }
     let approved = || tested.scored.iter().filter(|scored| scored.verdict(&tested.thresholds) == Verdict::AutoApprove);
-    let right = |share: Share| format!("{share} of {} are right", share.whole);
-    let scored =
-        Share::of(approved().filter(|one| !one.row.settled && one.approve >= 0.95).map(|one| (!one.should_ask(), 1.0)));
-    let settled = Share::of(approved().filter(|one| one.row.settled).map(|one| (!one.should_ask(), 1.0)));
+    let right = |share: WeightedShare| format!("{share} of {} are right", share.whole);
+    let scored = WeightedShare::of(
+        approved().filter(|one| !one.row.settled && one.approve >= 0.95).map(|one| (!one.should_ask(), 1.0)),
+    );
+    let settled = WeightedShare::of(approved().filter(|one| one.row.settled).map(|one| (!one.should_ask(), 1.0)));
     let weighed = approved().filter(|one| is_base(one) && one.row.source.starts_with("traffic-"));
-    let weighed = Share::of(weighed.map(|one| (!one.should_ask(), one.row.weight)));
+    let weighed = WeightedShare::of(weighed.map(|one| (!one.should_ask(), one.row.weight)));
     let _ = writeln!(
         text,
         "\nApprovals by layer 2 with a confidence of 0.95 or more: {}. Approvals by a rule of layer 1, which have no confidence: {}. All approvals of \

@@ -11,17 +11,23 @@ use doorward_engine::layer2::feature::{self, Features, Named};
 use doorward_engine::layer2::table::{Heads, ONE, Table};
 use doorward_engine::layer2::{odds, probability};
 
-use super::rows::Row;
+use super::rows::LabelledCall;
 
 /// How strongly a weight is pulled towards its hand-set value.
+// Pulled less, rare features would follow the noise of a dozen labels; pulled more, labels would change nothing
+// (decision 0018).
 const HOLD: f64 = 0.5;
 /// No risk weighs less than this share of its hand-set weight, whatever the labels say.
+// Labels come from ordinary work, where the risks that matter are rare. Absence of harm must not erase a risk.
 const KEPT: f64 = 0.3;
 /// The weight of a call that another stage asks about anyway, and of one on a varied machine.
+// The score decides nothing about the former, and the latter repeats a call that is already counted.
 const ASKED: f64 = 0.3;
 const VARIED: f64 = 0.5;
+// Far beyond convergence with these steps; the fit is exact rather than nearly done.
 const ROUNDS: usize = 1000;
 /// Maximum number of an effect's features that move together; limits the step size.
+// The bound on the curvature: a larger step could overshoot where many features of one effect agree.
 const TOGETHER: f64 = 8.0;
 
 /// Identical rows, merged into one.
@@ -33,7 +39,7 @@ struct Example {
 }
 
 /// Fits both heads.
-pub(super) fn fit<'r>(rows: impl Iterator<Item = &'r Row>, prior: &Table) -> Table {
+pub(super) fn fit<'r>(rows: impl Iterator<Item = &'r LabelledCall>, prior: &Table) -> Table {
     let examples = examples(rows);
     let ask = head(&examples, prior, 0);
     let block = head(&examples, prior, 1);
@@ -42,7 +48,7 @@ pub(super) fn fit<'r>(rows: impl Iterator<Item = &'r Row>, prior: &Table) -> Tab
     Table { base: [whole(ask.base), whole(block.base)], slope: [ONE as i32; 2], offset: [0; 2], weights }
 }
 
-fn examples<'r>(rows: impl Iterator<Item = &'r Row>) -> Vec<Example> {
+fn examples<'r>(rows: impl Iterator<Item = &'r LabelledCall>) -> Vec<Example> {
     let mut all: BTreeMap<&[Features], (f64, [f64; 2])> = BTreeMap::new();
     for row in rows {
         let asked = if row.floor > Verdict::AutoApprove { ASKED } else { 1.0 };
@@ -124,6 +130,7 @@ fn slopes(examples: &[Example], head: &Head, which: usize) -> (Vec<f64>, f64) {
 /// Slope and offset that make a head's sums match how often it was right: Platt scaling, pulled towards the identity.
 pub(super) fn calibrate(pairs: &[(f64, bool)]) -> (f64, f64) {
     /// How much of a Newton step is taken, so that both numbers settle together.
+    // Slope and intercept pull on each other; full steps make the two swing.
     const STEP: f64 = 0.3;
     let (mut slope, mut offset) = (1.0f64, 0.0f64);
     for _ in 0..ROUNDS {

@@ -4,12 +4,12 @@ use doorward_engine::layer2::feature::{changes_elsewhere, has_no_purpose, is_irr
 use doorward_engine::layer2::{Numbers, chance};
 use doorward_engine::{Operation, Thresholds, Verdict};
 
-use super::rows::Row;
+use super::rows::LabelledCall;
 
 /// A row scored by a model that never saw its source.
 #[derive(Clone, Debug)]
 pub(super) struct Scored<'r> {
-    pub row: &'r Row,
+    pub row: &'r LabelledCall,
     /// Calibrated probability that the user would want to be asked, or more.
     pub ask: f64,
     pub block: f64,
@@ -20,7 +20,7 @@ pub(super) struct Scored<'r> {
 }
 
 impl<'r> Scored<'r> {
-    pub(super) fn new(row: &'r Row, model: Numbers<'_>, thresholds: &Thresholds) -> Scored<'r> {
+    pub(super) fn new(row: &'r LabelledCall, model: Numbers<'_>, thresholds: &Thresholds) -> Scored<'r> {
         let mut deciding: Option<(f64, f64, Option<Operation>, bool)> = None;
         let (mut ask, mut block) = (0.0f64, 0.0f64);
         for features in &row.effects {
@@ -53,16 +53,16 @@ impl<'r> Scored<'r> {
 
 /// A share with its interval of 95 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Share {
+pub(super) struct WeightedShare {
     pub part: f64,
     pub whole: f64,
     /// The sum of squares of the weights: what the weighted rows are worth as evidence.
     squares: f64,
 }
 
-impl Share {
-    pub(super) fn of(rows: impl Iterator<Item = (bool, f64)>) -> Share {
-        let mut share = Share::default();
+impl WeightedShare {
+    pub(super) fn of(rows: impl Iterator<Item = (bool, f64)>) -> WeightedShare {
+        let mut share = WeightedShare::default();
         for (is_part, weight) in rows {
             share.whole += weight;
             share.squares += weight * weight;
@@ -83,7 +83,7 @@ impl Share {
     }
 }
 
-impl std::fmt::Display for Share {
+impl std::fmt::Display for WeightedShare {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (low, high) = self.bounds();
         write!(f, "{:.2} % ({:.2}–{:.2})", 100.0 * self.value(), 100.0 * low, 100.0 * high)

@@ -19,7 +19,7 @@ use doorward_engine::layer2::feature;
 use doorward_engine::layer2::table::Table;
 
 pub(crate) use measure::{lower, upper};
-use rows::{Row, Use};
+use rows::{LabelledCall, Purpose};
 
 /// The labelled calls that the built-in model is trained and tested on, as features.
 const FACTS: &str = include_str!("../../../model/facts.tsv");
@@ -31,11 +31,11 @@ const PRIOR: &str = include_str!("../../../model/prior.tsv");
 #[derive(Debug, Args)]
 pub(crate) struct ModelArguments {
     #[command(subcommand)]
-    task: Task,
+    task: ModelCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Task {
+enum ModelCommand {
     /// Train the scorer; without --facts this reproduces the built-in one, byte for byte
     ///
     /// With --ledger it also learns from your own record: from what you approved, refused and regretted. Such a model can only ask
@@ -81,17 +81,19 @@ enum Task {
         calls: PathBuf,
     },
     #[command(flatten)]
-    Reviewer(crate::desk::reviewer::Task),
+    Reviewer(crate::desk::reviewer::ReviewerCommand),
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ModelArguments) -> Result<ExitCode> {
     let mut out = anstream::stdout();
     match &arguments.task {
-        Task::Reviewer(task) => return crate::desk::reviewer::run(task),
-        Task::Train { ledger: true, out: file, .. } => return own::train(&read(None)?, &prior()?, file.as_deref()),
-        Task::Adopt { file } => return own::adopt(&read(None)?, file),
-        Task::Train { facts, out: file, .. } => {
+        ModelCommand::Reviewer(task) => return crate::desk::reviewer::run(task),
+        ModelCommand::Train { ledger: true, out: file, .. } => {
+            return own::train(&read(None)?, &prior()?, file.as_deref());
+        }
+        ModelCommand::Adopt { file } => return own::adopt(&read(None)?, file),
+        ModelCommand::Train { facts, out: file, .. } => {
             let rows = read(facts.as_deref())?;
             let text = train(&rows, &mut |line| drop(writeln!(anstream::stderr(), "{line}")))?.print(&feature::names());
             match file {
@@ -101,7 +103,7 @@ pub(crate) fn run(arguments: &ModelArguments) -> Result<ExitCode> {
                 None => out.write_all(text.as_bytes())?,
             }
         }
-        Task::Eval { facts, wrong } => {
+        ModelCommand::Eval { facts, wrong } => {
             let rows = read(facts.as_deref())?;
             let tested = evaluate::held_out(&rows, &prior()?, &mut |line| drop(writeln!(anstream::stderr(), "{line}")));
             out.write_all(evaluate::report(&tested).as_bytes())?;
@@ -109,14 +111,14 @@ pub(crate) fn run(arguments: &ModelArguments) -> Result<ExitCode> {
                 out.write_all(evaluate::wrong(&tested).as_bytes())?;
             }
         }
-        Task::Card => out.write_all(card::card(&read(None)?, &prior()?).as_bytes())?,
-        Task::Weights { json } => weights::print(&mut out, *json)?,
-        Task::Facts { calls } => out.write_all(rows::print(&facts::collect(calls)?).as_bytes())?,
+        ModelCommand::Card => out.write_all(card::card(&read(None)?, &prior()?).as_bytes())?,
+        ModelCommand::Weights { json } => weights::print(&mut out, *json)?,
+        ModelCommand::Facts { calls } => out.write_all(rows::print(&facts::collect(calls)?).as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn read(path: Option<&Path>) -> Result<Vec<Row>> {
+fn read(path: Option<&Path>) -> Result<Vec<LabelledCall>> {
     match path {
         None => rows::read(FACTS).context("can't read the built-in facts"),
         Some(path) => {
@@ -131,9 +133,9 @@ fn prior() -> Result<Table> {
 }
 
 /// Fits the weights on all training sources and calibrates them on predictions for sources left out.
-fn train(rows: &[Row], progress: &mut dyn FnMut(&str)) -> Result<Table> {
+fn train(rows: &[LabelledCall], progress: &mut dyn FnMut(&str)) -> Result<Table> {
     let prior = prior()?;
-    let mut table = fit::fit(rows.iter().filter(|row| row.purpose == Use::Train), &prior);
+    let mut table = fit::fit(rows.iter().filter(|row| row.purpose == Purpose::Train), &prior);
     progress("weights: fitted on all sources that may be trained on");
     (table.slope, table.offset) = evaluate::calibration_of(&evaluate::left_out(rows, &prior, progress), None);
     Ok(table)
@@ -171,7 +173,7 @@ mod tests {
         );
         let kept_back = ["traffic-context-evaluator", "guard-cc-safety-net", "atomic-red-team", "agentdojo"];
         for row in &rows {
-            assert_eq!(row.purpose == Use::Test, kept_back.contains(&row.source.as_str()), "{}", row.id);
+            assert_eq!(row.purpose == Purpose::Test, kept_back.contains(&row.source.as_str()), "{}", row.id);
         }
     }
 }

@@ -14,23 +14,26 @@ use doorward_ledger::PolicyBody;
 use super::facts;
 use super::fit;
 use super::measure::Scored;
-use super::rows::{Row, Use};
+use super::rows::{LabelledCall, Purpose};
 use crate::desk::person;
-use crate::desk::replay::{self, Aftermath, Past, each};
+use crate::desk::replay::{self, Aftermath, RecordedDecision, each};
 use crate::desk::screen;
 use crate::machine::atomic_file;
 use crate::machine::checked_read;
 use crate::machine::clock;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::memory::ledger_view::Room;
-use crate::policy::load::Instead;
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
+use crate::memory::ledger_view::LedgerView;
+use crate::policy::load::Overrides;
 
 /// Minimum number of own calls needed to learn anything, and of unwanted ones among them.
+// Below this the interval around every rate is wider than the difference an own model could make.
 const CALLS: usize = 500;
+// Approvals alone teach only to approve.
 const UNWANTED: usize = 30;
 
 /// The number of own calls is capped at the shipped ones divided by this; the first that is good enough is used.
+// A busy month has more calls than the shipped corpus; uncapped, one habit would outvote everything else.
 const SHARES: [usize; 3] = [1, 4, 16];
 
 /// How far back the record is read.
@@ -41,18 +44,18 @@ const BUILT_IN: &str = "built-in";
 
 /// How a model does on the shipped calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct Mistakes {
     /// Approved though the label says otherwise.
     pub regret: usize,
     /// Asked about though the label says approve.
     pub friction: usize,
 }
 
-impl Wrong {
+impl Mistakes {
     /// It costs more than another one, by more than chance explains in 19 of 20 cases.
     ///
     /// The confidence threshold implies how many questions a wrong approval is worth.
-    fn is_worse(self, other: Wrong) -> bool {
+    fn is_worse(self, other: Mistakes) -> bool {
         let sure = Thresholds::default().wanted(None, false);
         let approval = sure / (1.0 - sure);
         let differ = |a: usize, b: usize| a as f64 - b as f64;
@@ -63,9 +66,9 @@ impl Wrong {
 }
 
 /// Trains on the shipped calls and on the record, and writes the model to a file for inspection.
-pub(super) fn train(shipped: &[Row], prior: &Table, out: Option<&Path>) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
-    let own = labelled(&room)?;
+pub(super) fn train(shipped: &[LabelledCall], prior: &Table, out: Option<&Path>) -> Result<ExitCode> {
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
+    let own = labelled(&view)?;
     let unwanted = own.iter().filter(|row| row.label >= Verdict::Confirm).count();
     if own.len() < CALLS || unwanted < UNWANTED {
         bail!(
@@ -77,23 +80,23 @@ pub(super) fn train(shipped: &[Row], prior: &Table, out: Option<&Path>) -> Resul
     let mut stdout = anstream::stdout().lock();
     writeln!(stdout, "{} own calls, {unwanted} of them unwanted, plus {} shipped ones", own.len(), shipped.len())?;
     let (text, scorer) = learnt(shipped, &own, prior)?;
-    let all = print_effect(&mut stdout, &room, scorer)?.all;
+    let all = print_effect(&mut stdout, &view, scorer)?.all;
     if all.laxer + all.stricter == 0 {
         bail!("the new model would have decided every recorded call as before; nothing was written");
     }
-    let path = out.map_or_else(|| room.places.state().join("proposals/scorer.tsv"), PathBuf::from);
+    let path = out.map_or_else(|| view.dirs.state().join("proposals/scorer.tsv"), PathBuf::from);
     atomic_file::replace(&path, &text)?;
     writeln!(stdout, "Written to `{0}`; `doorward model adopt {0}` puts it to use.", path.display())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The model that follows the user's own calls as far as it does no worse on the shipped ones.
-fn learnt(shipped: &[Row], own: &[Row], prior: &Table) -> Result<(String, Scorer)> {
+fn learnt(shipped: &[LabelledCall], own: &[LabelledCall], prior: &Table) -> Result<(String, Scorer)> {
     let (slope, offset) = calibration();
     let mut refused = None;
     for share in SHARES {
         let used = evenly(own, shipped.len() / share);
-        let rows = shipped.iter().filter(|row| row.purpose == Use::Train).chain(used);
+        let rows = shipped.iter().filter(|row| row.purpose == Purpose::Train).chain(used);
         let text = Table { slope, offset, ..fit::fit(rows, prior) }.print(&feature::names());
         let scorer =
             Scorer::parse(&text).map_err(|problem| anyhow!("training did not produce a valid model: {problem}"))?;
@@ -106,22 +109,22 @@ fn learnt(shipped: &[Row], own: &[Row], prior: &Table) -> Result<(String, Scorer
 }
 
 /// Puts a trained model to use, or goes back to the built-in one; not for agents.
-pub(super) fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
+pub(super) fn adopt(shipped: &[LabelledCall], file: &str) -> Result<ExitCode> {
     person::required()?;
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
-    replay::trusted(&room.places)?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
+    replay::trusted(&view.dirs)?;
     let text = if file == BUILT_IN { None } else { Some(checked(shipped, Path::new(file))?) };
     let scorer = match &text {
         Some(text) => Scorer::parse(text).map_err(anyhow::Error::msg)?,
         None => Scorer::BuiltIn,
     };
     let mut out = anstream::stdout().lock();
-    print_effect(&mut out, &room, scorer)?;
+    print_effect(&mut out, &view, scorer)?;
     if !person::agrees("Use this model?")? {
         bail!("nothing was changed");
     }
     let hash = |text: &str| doorward_ledger::Hash::of(text.as_bytes()).to_string();
-    let target = room.places.config_directory().join("scorer.tsv");
+    let target = view.dirs.config_directory().join("scorer.tsv");
     let body = PolicyBody {
         what: format!("the scorer `{file}` was adopted"),
         before: atomic_file::text(&target)?.map(|text| hash(&text)),
@@ -129,8 +132,8 @@ pub(super) fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
         user: crate::machine::user(),
         project: None,
     };
-    let entry = Entry::new(&body)?;
-    let _receipt = Ledger::of(&room.places).append(entry).context("can't record the change, so nothing was changed")?;
+    let entry = LogEntry::new(&body)?;
+    let _receipt = Ledger::open(&view.dirs).append(entry).context("can't record the change, so nothing was changed")?;
     match &text {
         Some(text) => atomic_file::replace(&target, text)?,
         None => atomic_file::remove(&target)?,
@@ -139,7 +142,7 @@ pub(super) fn adopt(shipped: &[Row], file: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn checked(shipped: &[Row], path: &Path) -> Result<String> {
+fn checked(shipped: &[LabelledCall], path: &Path) -> Result<String> {
     let text = checked_read::read(path).map_err(anyhow::Error::msg)?;
     let text = text.with_context(|| format!("`{}` does not exist", path.display()))?;
     let scorer = Scorer::parse(&text).map_err(|problem| {
@@ -150,19 +153,19 @@ fn checked(shipped: &[Row], path: &Path) -> Result<String> {
 }
 
 /// What the record says about calls that reached layer 2.
-fn labelled(room: &Room) -> Result<Vec<Row>> {
+fn labelled(view: &LedgerView) -> Result<Vec<LabelledCall>> {
     let since_ms = clock::now_ms().saturating_sub(QUARTER_MS);
-    let aftermath = Aftermath::read(&room.log, since_ms)?;
+    let aftermath = Aftermath::read(&view.log, since_ms)?;
     let policy = Policy::built_in();
     let mut rows = Vec::new();
-    let work = |past: Past| {
+    let work = |past: RecordedDecision| {
         let is_auto = past.body.mode.is_none_or(|mode| mode == Mode::Auto);
         let label = label(&past, &aftermath).filter(|_| is_auto && past.body.layer2.is_some())?;
-        let seen = facts::seen(&past.facts, &policy);
-        let row = Row {
+        let seen = facts::scorer_input(&past.facts, &policy);
+        let row = LabelledCall {
             id: past.body.id.into(),
             source: "ledger".to_owned(),
-            purpose: Use::Train,
+            purpose: Purpose::Train,
             world: "base".to_owned(),
             label,
             weight: 1.0,
@@ -172,12 +175,12 @@ fn labelled(room: &Room) -> Result<Vec<Row>> {
         };
         Some(row)
     };
-    each(&room.log, since_ms, work, |row| rows.extend(row), screen::bar())?;
+    each(&view.log, since_ms, work, |row| rows.extend(row), screen::bar())?;
     Ok(rows)
 }
 
 /// What people wanted; `None` if no one said. A block comes from a rule and says nothing about layer 2.
-fn label(past: &Past, aftermath: &Aftermath) -> Option<Verdict> {
+fn label(past: &RecordedDecision, aftermath: &Aftermath) -> Option<Verdict> {
     let id = &past.body.id;
     match past.body.verdict {
         _ if aftermath.is_regret(id) => Some(Verdict::Confirm),
@@ -189,7 +192,7 @@ fn label(past: &Past, aftermath: &Aftermath) -> Option<Verdict> {
 }
 
 /// A spread-out sample of a list, so that own calls do not drown the shipped ones.
-fn evenly(rows: &[Row], most: usize) -> impl Iterator<Item = &Row> {
+fn evenly(rows: &[LabelledCall], most: usize) -> impl Iterator<Item = &LabelledCall> {
     rows.iter().step_by(rows.len().div_ceil(most.max(1)).max(1))
 }
 
@@ -204,12 +207,12 @@ fn calibration() -> (Heads, Heads) {
 }
 
 /// Fails if a model does worse than the built-in one on the shipped calls.
-fn no_worse(shipped: &[Row], scorer: &Scorer) -> Result<()> {
+fn no_worse(shipped: &[LabelledCall], scorer: &Scorer) -> Result<()> {
     let built_in = wrong(shipped, &Scorer::BuiltIn)?;
     let own = wrong(shipped, scorer)?;
     if own.is_worse(built_in) {
         bail!(
-            "the new model does worse than the built-in one on the shipped calls: {} wrong approvals and {} needless questions instead of \
+            "the new model does worse than the built-in one on the shipped calls: {} wrong approvals and {} needless questions overrides of \
              {} and {}; nothing was written",
             own.regret,
             own.friction,
@@ -221,11 +224,11 @@ fn no_worse(shipped: &[Row], scorer: &Scorer) -> Result<()> {
 }
 
 /// What a model gets wrong on the shipped calls. A model of the user's own only counts where it is stricter than the built-in one.
-fn wrong(shipped: &[Row], scorer: &Scorer) -> Result<Wrong> {
+fn wrong(shipped: &[LabelledCall], scorer: &Scorer) -> Result<Mistakes> {
     let thresholds = Thresholds::default();
     let own = scorer.table().map_err(|problem| anyhow!("{problem}"))?;
     let built_in: Numbers<'_> = Scorer::BuiltIn.table().map_err(|problem| anyhow!("{problem}"))?;
-    let mut wrong = Wrong { regret: 0, friction: 0 };
+    let mut wrong = Mistakes { regret: 0, friction: 0 };
     for row in shipped {
         let by = |numbers: Numbers<'_>| Scored::new(row, numbers, &thresholds).verdict(&thresholds);
         let is_approved = by(own).max(by(built_in)) == Verdict::AutoApprove;
@@ -237,10 +240,10 @@ fn wrong(shipped: &[Row], scorer: &Scorer) -> Result<Wrong> {
 }
 
 /// Shows what a model would have changed.
-fn print_effect(out: &mut dyn Write, room: &Room, scorer: Scorer) -> Result<replay::Replayed> {
-    let (here, instead) = (Instead::default(), Instead { scorer: Some(scorer), ..Instead::default() });
-    let policies = replay::between(&room.places, &here, &instead);
-    let replayed = replay::replay(&room.log, clock::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())?;
+fn print_effect(out: &mut dyn Write, view: &LedgerView, scorer: Scorer) -> Result<replay::Replayed> {
+    let (here, overrides) = (Overrides::default(), Overrides { scorer: Some(scorer), ..Overrides::default() });
+    let policies = replay::between(&view.dirs, &here, &overrides);
+    let replayed = replay::replay(&view.log, clock::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())?;
     replay::sums(out, &replayed)?;
     Ok(replayed)
 }
@@ -261,7 +264,7 @@ mod tests {
 
     #[test]
     fn worse_is_what_chance_does_not_explain_and_any_wrong_approval_more() {
-        let built_in = Wrong { regret: 20, friction: 400 };
+        let built_in = Mistakes { regret: 20, friction: 400 };
         for (regret, friction, expected) in [
             (20, 400, false),
             (20, 402, false),
@@ -271,7 +274,7 @@ mod tests {
             (14, 500, true),
             (0, 480, false),
         ] {
-            assert_eq!(Wrong { regret, friction }.is_worse(built_in), expected, "{regret} {friction}");
+            assert_eq!(Mistakes { regret, friction }.is_worse(built_in), expected, "{regret} {friction}");
         }
     }
 

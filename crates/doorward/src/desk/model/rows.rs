@@ -11,7 +11,7 @@ const FORMAT: &str = "doorward facts 1";
 
 /// What a source may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Use {
+pub(super) enum Purpose {
     Train,
     /// Never trained on.
     Test,
@@ -19,10 +19,10 @@ pub(super) enum Use {
 
 /// One labelled call on one machine.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Row {
+pub(super) struct LabelledCall {
     pub id: String,
     pub source: String,
-    pub purpose: Use,
+    pub purpose: Purpose,
     /// `base`, or what is different about the machine: `dirty`, `untracked`, `untrusted`, `secrets`.
     pub world: String,
     pub label: Verdict,
@@ -37,7 +37,7 @@ pub(super) struct Row {
 }
 
 /// Reads a file.
-pub(super) fn read(text: &str) -> Result<Vec<Row>> {
+pub(super) fn read(text: &str) -> Result<Vec<LabelledCall>> {
     let mut lines = text.lines();
     if lines.next() != Some(FORMAT) {
         bail!("the first line is not `{FORMAT}`");
@@ -49,17 +49,17 @@ pub(super) fn read(text: &str) -> Result<Vec<Row>> {
     lines.map(|line| row(line, &places).with_context(|| format!("can't read the line `{line}`"))).collect()
 }
 
-fn row(line: &str, places: &[Option<usize>]) -> Result<Row> {
+fn row(line: &str, places: &[Option<usize>]) -> Result<LabelledCall> {
     let cells: Vec<&str> = line.split('\t').collect();
     let [id, source, purpose, world, label, weight, floor, effects] = cells.as_slice() else {
         bail!("wrong number of columns: {}", cells.len());
     };
-    Ok(Row {
+    Ok(LabelledCall {
         id: (*id).to_owned(),
         source: (*source).to_owned(),
         purpose: match *purpose {
-            "train" => Use::Train,
-            "test" => Use::Test,
+            "train" => Purpose::Train,
+            "test" => Purpose::Test,
             other => bail!("`{other}` is neither train nor test"),
         },
         world: (*world).to_owned(),
@@ -81,13 +81,13 @@ fn features(set: &str, places: &[Option<usize>]) -> Result<Features> {
 }
 
 /// The text of a file.
-pub(super) fn print(rows: &[Row]) -> String {
+pub(super) fn print(rows: &[LabelledCall]) -> String {
     let mut text = format!("{FORMAT}\n{}\n", feature::names().join("\t"));
     for row in rows {
         let sets: Vec<String> = row.effects.iter().map(|set| joined(set.iter())).collect();
         let purpose = match row.purpose {
-            Use::Train => "train",
-            Use::Test => "test",
+            Purpose::Train => "train",
+            Purpose::Test => "test",
         };
         let settled = if row.settled { "!" } else { "" };
         text.push_str(&format!(

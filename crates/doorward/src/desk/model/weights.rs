@@ -6,11 +6,11 @@ use anyhow::{Result, anyhow};
 use doorward_engine::{Mode, Weight};
 use serde_json::{Value, json};
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::policy::load;
 
 pub(super) fn print(out: &mut dyn Write, json: bool) -> Result<()> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let places = Dirs::find().map_err(anyhow::Error::msg)?;
     let policy = load::load(&places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?;
     let numbers = policy.scorer.table().map_err(|problem| anyhow!("layer 2 is not available: {problem}"))?;
     let weights = numbers.scorecard();

@@ -18,22 +18,24 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
 use crate::memory::alerts;
 use crate::memory::grants::Pending;
-use crate::memory::grants::store::Desk;
+use crate::memory::grants::store::GrantStore;
 use crate::policy::load;
 pub(crate) use pushed::undelivered;
-use send::{Note, Way};
+use send::{Channel, Notification};
 pub(crate) use turn::Occasion;
 
 /// Minimum time between two notifications; each says how many calls are waiting.
+// An agent that tries five variants of a blocked call in a row must not ring five times.
 const APART_MS: u64 = 3000;
 
 /// How much of a call a notification shows.
+// Desktop notifications are cut by the desktop anyway, and what is cut by us ends at a word.
 const SHOWN: usize = 200;
 
 /// A notification about a call.
@@ -58,41 +60,41 @@ pub(crate) struct Message {
 
 /// `doorward notify`: notifies about one call, or checks for alerts, in its own process.
 pub(crate) fn run(id: Option<&str>, look: Option<Occasion>) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     match (id, look) {
-        (Some(id), _) => of_call(places, id),
-        (None, look) => pushed::run(&places, look.unwrap_or(Occasion::Now)),
+        (Some(id), _) => of_call(dirs, id),
+        (None, look) => pushed::run(&dirs, look.unwrap_or(Occasion::Now)),
     }
 }
 
-fn of_call(places: Places, id: &str) -> Result<ExitCode> {
-    let notify = load::load(&places, None, "").config.notify;
-    let Some((pending, waiting)) = due(&places, id)? else { return Ok(ExitCode::SUCCESS) };
-    let told = Message::of(&pending, waiting).note();
-    for way in Way::of_calls(&notify) {
-        let outcome = way.tell(&notify, &told);
+fn of_call(dirs: Dirs, id: &str) -> Result<ExitCode> {
+    let notify = load::load(&dirs, None, "").config.notify;
+    let Some((pending, waiting)) = due(&dirs, id)? else { return Ok(ExitCode::SUCCESS) };
+    let notification = Message::of(&pending, waiting).note();
+    for channel in Channel::for_calls(&notify) {
+        let outcome = channel.send(&notify, &notification);
         // The desktop is optional unless configured: a machine without one is not an error.
-        if way != Way::Desktop || notify.desktop == Some(true) {
-            note(&places, way, outcome)?;
+        if channel != Channel::Desktop || notify.desktop == Some(true) {
+            note(&dirs, channel, outcome)?;
         }
     }
     // A failing notifier raises an alert itself, which the others may deliver.
-    if record::is_look_due() { pushed::run(&places, Occasion::Now) } else { Ok(ExitCode::SUCCESS) }
+    if record::is_look_due() { pushed::run(&dirs, Occasion::Now) } else { Ok(ExitCode::SUCCESS) }
 }
 
 /// The call, unless it was answered meanwhile or already announced together with another.
-fn due(places: &Places, id: &str) -> Result<Option<(Pending, usize)>> {
+fn due(dirs: &Dirs, id: &str) -> Result<Option<(Pending, usize)>> {
     let since = now_ms();
-    let told_ms = Desk::of(places)?.told()?.told_ms;
+    let told_ms = GrantStore::open_at(dirs)?.last_notice()?.told_ms;
     let wait_ms = told_ms.saturating_add(APART_MS).saturating_sub(since).min(APART_MS);
     std::thread::sleep(Duration::from_millis(wait_ms));
-    let desk = Desk::of(places)?;
-    let open = desk.open();
+    let store = GrantStore::open_at(dirs)?;
+    let open = store.open_calls();
     let Some(pending) = open.iter().find(|pending| pending.id == id) else { return Ok(None) };
-    let is_first = desk.tell(|told| {
+    let is_first = store.update_notice(|told| {
         let is_first = told.told_ms < since;
         if is_first {
-            told.told_ms = desk.now_ms;
+            told.told_ms = store.now_ms;
         }
         is_first
     })?;
@@ -100,10 +102,10 @@ fn due(places: &Places, id: &str) -> Result<Option<(Pending, usize)>> {
 }
 
 /// Records that a notifier fails: once, until it works again.
-fn note(places: &Places, way: Way, outcome: Result<(), String>) -> Result<()> {
-    let name = way.name();
+fn note(dirs: &Dirs, channel: Channel, outcome: Result<(), String>) -> Result<()> {
+    let name = channel.name();
     let is_failing = outcome.is_err();
-    let is_news = Desk::of(places)?.tell(|told| {
+    let is_news = GrantStore::open_at(dirs)?.update_notice(|told| {
         let was_failing = told.failing.iter().any(|failing| failing == name);
         told.failing.retain(|failing| failing != name);
         if is_failing {
@@ -115,7 +117,7 @@ fn note(places: &Places, way: Way, outcome: Result<(), String>) -> Result<()> {
         && is_news
     {
         let text = format!("{name}: {}", visible(&problem));
-        alerts::raise(vec![alerts::raised(AlertKind::Notifier, name, &text)], &mut Ledger::of(places));
+        alerts::raise(vec![alerts::new_alert(AlertKind::Notifier, name, &text)], &mut Ledger::open(dirs));
         // Visible only when the command is run by hand.
         let _ = writeln!(anstream::stderr(), "doorward: {text}");
     }
@@ -141,12 +143,12 @@ impl Message {
     }
 
     /// One line for a title, the rest for a text.
-    fn note(&self) -> Note {
+    fn note(&self) -> Notification {
         let others = match self.waiting {
             0 | 1 => String::new(),
             all => format!(" ({all} wait)"),
         };
-        Note {
+        Notification {
             title: format!("{} is waiting for you{others}", self.agent),
             text: format!("{}: {}\n{}\ndoorward review", self.tool, self.call, self.reason),
             json: json!(self).to_string(),

@@ -11,19 +11,19 @@ use anyhow::Result;
 use doorward_ledger::{Alert, AlertKind, AlertState};
 use serde_json::json;
 
-use super::send::{Note, Way};
-use super::turn::{Occasion, Turn};
+use super::send::{Channel, Notification};
+use super::turn::{NotifierLock, Occasion};
 use super::{SHOWN, note};
 use crate::desk::reconcile;
 use crate::machine::clock;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::machine::visible;
 use crate::memory::alerts;
-use crate::memory::grants::store::Desk;
-use crate::memory::ledger_view::Room;
-use crate::memory::notices::{Delivery, Pushed};
+use crate::memory::grants::store::GrantStore;
+use crate::memory::ledger_view::LedgerView;
+use crate::memory::notices::{Delivery, PushedAlerts};
 use crate::policy::config::Notify;
 use crate::policy::load;
 
@@ -33,46 +33,49 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 const AT_ONCE: usize = 20;
 
 /// Between sessions, verifying the record takes at most one part in this many of the time.
+// Verification time grows with the log; a share keeps the notifier from becoming the machine's main occupation.
 const SHARE: u64 = 20;
 
 /// A notifier that failed raises an alert, which another one may deliver.
 const ROUNDS: [fn(Occasion) -> Occasion; 2] = [|occasion| occasion, |_| Occasion::Now];
 
 /// Pause before checking an apparently broken record again.
+// A reader can meet the log in the middle of an append. Damage is still there after a pause, an append is not.
 const AGAIN: Duration = Duration::from_millis(300);
 
 /// Lowest priority: everything else on the machine comes first.
+// It runs after every few calls, next to the builds and tests of the same agent.
 const NICE: i32 = 10;
 
 /// The alerts that could not be delivered, one sentence per notifier.
-pub(crate) fn undelivered(places: &Places) -> Vec<String> {
-    let pushed = Desk::of(places).and_then(|desk| desk.pushed()).unwrap_or_default();
-    let mut ways: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
-    for (way, why) in pushed.alerts.values().flat_map(|delivery| &delivery.failed) {
-        let (count, last) = ways.entry(way).or_default();
+pub(crate) fn undelivered(dirs: &Dirs) -> Vec<String> {
+    let pushed = GrantStore::open_at(dirs).and_then(|store| store.pushed_alerts()).unwrap_or_default();
+    let mut channels: BTreeMap<&str, (usize, &str)> = BTreeMap::new();
+    for (channel, why) in pushed.alerts.values().flat_map(|delivery| &delivery.failed) {
+        let (count, last) = channels.entry(channel).or_default();
         (*count, *last) = (*count + 1, why);
     }
-    let sentence = |(way, (count, why)): (&str, (usize, &str))| {
+    let sentence = |(channel, (count, why)): (&str, (usize, &str))| {
         let alerts = if count == 1 { "1 alert".to_owned() } else { format!("{count} alerts") };
-        format!("{alerts} could not be delivered by {way}: {why}; doorward tries again when the next session ends")
+        format!("{alerts} could not be delivered by {channel}: {why}; doorward tries again when the next session ends")
     };
-    ways.into_iter().map(sentence).collect()
+    channels.into_iter().map(sentence).collect()
 }
 
 /// `doorward notify --look`: evaluates every alert and delivers the new ones.
-pub(super) fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
-    let notify = load::load(places, None, "").config.notify;
+pub(super) fn run(dirs: &Dirs, occasion: Occasion) -> Result<ExitCode> {
+    let notify = load::load(dirs, None, "").config.notify;
     if !notify.is_set() {
         return Ok(ExitCode::SUCCESS);
     }
     let _ = rustix::process::nice(NICE);
-    let Some(_turn) = Turn::take(places, occasion)? else { return Ok(ExitCode::SUCCESS) };
+    let Some(_turn) = NotifierLock::take(dirs, occasion)? else { return Ok(ExitCode::SUCCESS) };
     // Retry failures at the next check, not right away: the alert may have arrived after all.
     let mut down = Vec::new();
     for round in ROUNDS {
         let _ = record::is_look_due();
-        let standing = standing(places, round(occasion))?;
-        tell(places, &notify, &standing, &mut down)?;
+        let standing = standing(dirs, round(occasion))?;
+        deliver(dirs, &notify, &standing, &mut down)?;
         if !record::is_look_due() {
             break;
         }
@@ -81,25 +84,25 @@ pub(super) fn run(places: &Places, occasion: Occasion) -> Result<ExitCode> {
 }
 
 /// All open alerts. State about closed ones is dropped.
-fn standing(places: &Places, occasion: Occasion) -> Result<Vec<Alert>> {
-    let desk = Desk::of(places)?;
-    let pushed = desk.pushed()?;
+fn standing(dirs: &Dirs, occasion: Occasion) -> Result<Vec<Alert>> {
+    let store = GrantStore::open_at(dirs)?;
+    let pushed = store.pushed_alerts()?;
     let pause = pushed.verifying_ms.saturating_mul(SHARE);
     let is_verified = occasion == Occasion::Ended || now_ms().abs_diff(pushed.verified_ms) >= pause;
     let started = Instant::now();
     let mut found: Vec<Alert> = Vec::new();
     if is_verified {
         // Unreadable transcripts are no evidence against the record.
-        let _ = unguarded(places);
-        found.extend(broken(places));
+        let _ = unguarded(dirs);
+        found.extend(broken(dirs));
     }
     let took = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
     // An unreadable record is reported above; the rest is still evaluated.
-    let index = Room::open(places.clone()).and_then(|room| room.index());
+    let index = LedgerView::open(dirs.clone()).and_then(|view| view.index());
     if let Ok(standing) = index.and_then(|index| alerts::standing(&index, now_ms())) {
         found.extend(standing);
     }
-    desk.push(|pushed| {
+    store.update_pushed(|pushed| {
         if is_verified {
             (pushed.verified_ms, pushed.verifying_ms) = (now_ms(), took);
         }
@@ -109,50 +112,53 @@ fn standing(places: &Places, occasion: Occasion) -> Result<Vec<Alert>> {
 }
 
 /// Whether the record is still broken on a second check: someone may have been writing to it.
-fn broken(places: &Places) -> Option<Alert> {
-    alerts::broken(places)?;
+fn broken(dirs: &Dirs) -> Option<Alert> {
+    alerts::broken(dirs)?;
     std::thread::sleep(AGAIN);
-    alerts::broken(places)
+    alerts::broken(dirs)
 }
 
 /// Compares the last day's transcripts with the record and records what ran without one.
-fn unguarded(places: &Places) -> Result<()> {
-    let room = Room::open(places.clone())?;
-    reconcile::look(&room, now_ms().saturating_sub(DAY_MS)).map(|_found| ())
+fn unguarded(dirs: &Dirs) -> Result<()> {
+    let view = LedgerView::open(dirs.clone())?;
+    reconcile::find_unguarded(&view, now_ms().saturating_sub(DAY_MS)).map(|_found| ())
 }
 
 /// Delivers what is new and remembers how that went.
-fn tell(places: &Places, notify: &Notify, standing: &[Alert], down: &mut Vec<(Way, String)>) -> Result<()> {
-    let known = Desk::of(places)?.pushed()?;
-    let due = standing.iter().map(|alert| (alert, known.due(alert, notify))).filter(|(_, ways)| !ways.is_empty());
-    for (alert, ways) in due.take(AT_ONCE) {
-        let told = worded(alert);
-        for way in ways {
+fn deliver(dirs: &Dirs, notify: &Notify, standing: &[Alert], down: &mut Vec<(Channel, String)>) -> Result<()> {
+    let known = GrantStore::open_at(dirs)?.pushed_alerts()?;
+    let due =
+        standing.iter().map(|alert| (alert, known.due(alert, notify))).filter(|(_, channels)| !channels.is_empty());
+    for (alert, channels) in due.take(AT_ONCE) {
+        let notification = worded(alert);
+        for channel in channels {
             // Don't wait again for a notifier that just failed.
-            let outcome = match down.iter().find(|(failed, _)| *failed == way) {
+            let outcome = match down.iter().find(|(failed, _)| *failed == channel) {
                 Some((_, why)) => Err(why.clone()),
-                None => way.tell(notify, &told).inspect_err(|why| down.push((way, why.clone()))),
+                None => channel.send(notify, &notification).inspect_err(|why| down.push((channel, why.clone()))),
             };
-            Desk::of(places)?.push(|pushed| pushed.went(alert, way, &outcome))?;
-            note(places, way, outcome)?;
+            GrantStore::open_at(dirs)?.update_pushed(|pushed| pushed.went(alert, channel, &outcome))?;
+            note(dirs, channel, outcome)?;
         }
     }
     Ok(())
 }
 
-impl Pushed {
+impl PushedAlerts {
     /// The notifiers that still have to deliver an alert: not those that already did, and not the one it is about.
-    fn due(&self, alert: &Alert, notify: &Notify) -> Vec<Way> {
+    fn due(&self, alert: &Alert, notify: &Notify) -> Vec<Channel> {
         if alert.state == AlertState::Acknowledged {
             return Vec::new();
         }
         let delivery = self.alerts.get(&alert.id).filter(|delivery| !delivery.is_seen);
-        let is_told = |way: &Way| delivery.is_some_and(|delivery| delivery.told.iter().any(|told| told == way.name()));
-        let is_about = |way: &Way| alert.kind == AlertKind::Notifier && alert.about == way.name();
-        Way::all(notify).into_iter().filter(|way| !is_told(way) && !is_about(way)).collect()
+        let is_told = |channel: &Channel| {
+            delivery.is_some_and(|delivery| delivery.told.iter().any(|told| told == channel.name()))
+        };
+        let is_about = |channel: &Channel| alert.kind == AlertKind::Notifier && alert.about == channel.name();
+        Channel::configured(notify).into_iter().filter(|channel| !is_told(channel) && !is_about(channel)).collect()
     }
 
-    fn went(&mut self, alert: &Alert, way: Way, outcome: &Result<(), String>) {
+    fn went(&mut self, alert: &Alert, channel: Channel, outcome: &Result<(), String>) {
         let delivery = self.alerts.entry(alert.id.clone()).or_default();
         if delivery.is_seen {
             // It fired again after the user had seen it.
@@ -162,11 +168,11 @@ impl Pushed {
         delivery.stood_ms = now_ms();
         match outcome {
             Ok(()) => {
-                delivery.failed.remove(way.name());
-                delivery.told.push(way.name().to_owned());
+                delivery.failed.remove(channel.name());
+                delivery.told.push(channel.name().to_owned());
             }
             Err(why) => {
-                delivery.failed.insert(way.name().to_owned(), visible(why).into_owned());
+                delivery.failed.insert(channel.name().to_owned(), visible(why).into_owned());
             }
         }
     }
@@ -191,7 +197,7 @@ impl Pushed {
 }
 
 /// The notification for an alert: what `doorward alerts` shows.
-fn worded(alert: &Alert) -> Note {
+fn worded(alert: &Alert) -> Notification {
     let start = |text: &str| visible(text).replace('\n', " ").chars().take(SHOWN).collect::<String>();
     let (about, text) = (start(&alert.about), start(&alert.text));
     let kind = alert.kind.word();
@@ -204,7 +210,7 @@ fn worded(alert: &Alert) -> Note {
         "event": "alert", "id": alert.id, "kind": kind, "about": about, "text": text,
         "time": clock::moment(alert.last_ms), "answer": answer,
     });
-    Note {
+    Notification {
         title: format!("doorward alert: {kind}"),
         text: format!("{about}\n{text}\ndoorward alerts"),
         json: json.to_string(),

@@ -12,42 +12,42 @@ fn alert(kind: AlertKind, about: &str) -> Alert {
     Alert::new(kind, about, format!("{about}: something happened"), 1000)
 }
 
-fn names(ways: Vec<Way>) -> Vec<&'static str> {
-    ways.into_iter().map(Way::name).collect()
+fn names(channels: Vec<Channel>) -> Vec<&'static str> {
+    channels.into_iter().map(Channel::name).collect()
 }
 
 #[test]
 fn each_way_is_taken_once_and_one_that_failed_again() {
-    let (mut pushed, notify, spike) = (Pushed::default(), notify(), alert(AlertKind::Spike, "s"));
+    let (mut pushed, notify, spike) = (PushedAlerts::default(), notify(), alert(AlertKind::Spike, "s"));
     assert_eq!(names(pushed.due(&spike, &notify)), ["desktop", "webhook"]);
-    pushed.went(&spike, Way::Desktop, &Ok(()));
-    pushed.went(&spike, Way::Webhook, &Err("refused".to_owned()));
+    pushed.went(&spike, Channel::Desktop, &Ok(()));
+    pushed.went(&spike, Channel::Webhook, &Err("refused".to_owned()));
     assert_eq!(names(pushed.due(&spike, &notify)), ["webhook"]);
-    pushed.went(&spike, Way::Webhook, &Ok(()));
+    pushed.went(&spike, Channel::Webhook, &Ok(()));
     assert!(pushed.due(&spike, &notify).is_empty());
     assert!(pushed.alerts.values().all(|delivery| delivery.failed.is_empty()));
 }
 
 #[test]
 fn what_a_person_has_seen_is_told_again_only_when_it_goes_off_anew() {
-    let (mut pushed, notify, spike) = (Pushed::default(), notify(), alert(AlertKind::Spike, "s"));
-    Way::all(&notify).into_iter().for_each(|way| pushed.went(&spike, way, &Ok(())));
+    let (mut pushed, notify, spike) = (PushedAlerts::default(), notify(), alert(AlertKind::Spike, "s"));
+    Channel::configured(&notify).into_iter().for_each(|channel| pushed.went(&spike, channel, &Ok(())));
     let seen = Alert { state: AlertState::Acknowledged, ..spike.clone() };
     assert!(pushed.due(&seen, &notify).is_empty());
     pushed.forget(std::slice::from_ref(&seen), true);
     assert_eq!(names(pushed.due(&spike, &notify)), ["desktop", "webhook"], "it is open again");
-    pushed.went(&spike, Way::Desktop, &Ok(()));
+    pushed.went(&spike, Channel::Desktop, &Ok(()));
     assert_eq!(names(pushed.due(&spike, &notify)), ["webhook"]);
 }
 
 #[test]
 fn what_was_resolved_is_forgotten_and_a_rate_only_after_a_day() {
-    let (mut pushed, notify) = (Pushed::default(), notify());
+    let (mut pushed, notify) = (PushedAlerts::default(), notify());
     let all = [AlertKind::Spike, AlertKind::Drop, AlertKind::Chain].map(|kind| alert(kind, "x"));
     for alert in &all {
-        Way::all(&notify).into_iter().for_each(|way| pushed.went(alert, way, &Ok(())));
+        Channel::configured(&notify).into_iter().for_each(|channel| pushed.went(alert, channel, &Ok(())));
     }
-    let due = |pushed: &Pushed| all.each_ref().map(|alert| !pushed.due(alert, &notify).is_empty());
+    let due = |pushed: &PushedAlerts| all.each_ref().map(|alert| !pushed.due(alert, &notify).is_empty());
     pushed.forget(&[], false);
     assert_eq!(due(&pushed), [true, false, false], "nobody has verified the record");
     pushed.forget(&[], true);
@@ -61,7 +61,7 @@ fn what_was_resolved_is_forgotten_and_a_rate_only_after_a_day() {
 #[test]
 fn a_way_that_fails_is_not_told_of_its_own_failure() {
     let failing = alert(AlertKind::Notifier, "webhook");
-    assert_eq!(names(Pushed::default().due(&failing, &notify())), ["desktop"]);
+    assert_eq!(names(PushedAlerts::default().due(&failing, &notify())), ["desktop"]);
 }
 
 #[test]

@@ -9,14 +9,16 @@ use crate::hook::notifier::has_desktop;
 use crate::policy::config::Notify;
 
 /// How long a notifier may take. Nothing waits for this process, and giving up too early means notifying twice.
+// Above the sixty seconds that webhook receivers commonly allow themselves.
 const PATIENCE: Duration = Duration::from_secs(65);
 
 /// The system's program directories: a search path set by an agent does not count.
+// The hook inherits the agent's `PATH`, and a `notify-send` or `curl` in a project directory would run as the user.
 const DIRECTORIES: &[&str] = &["/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin"];
 
 /// A notifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Channel {
     Desktop,
     Command,
     Webhook,
@@ -24,64 +26,64 @@ pub(super) enum Way {
 
 /// The message: title and text for people, JSON for programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Note {
+pub(super) struct Notification {
     pub title: String,
     pub text: String,
     pub json: String,
 }
 
-impl Way {
+impl Channel {
     pub(super) const fn name(self) -> &'static str {
         match self {
-            Way::Desktop => "desktop",
-            Way::Command => "command",
-            Way::Webhook => "webhook",
+            Channel::Desktop => "desktop",
+            Channel::Command => "command",
+            Channel::Webhook => "webhook",
         }
     }
 
     /// The configured notifiers.
-    pub(super) fn all(notify: &Notify) -> Vec<Way> {
+    pub(super) fn configured(notify: &Notify) -> Vec<Channel> {
         let is_set = [
-            (Way::Desktop, notify.desktop == Some(true)),
-            (Way::Command, !notify.command.is_empty()),
-            (Way::Webhook, notify.webhook.is_some()),
+            (Channel::Desktop, notify.desktop == Some(true)),
+            (Channel::Command, !notify.command.is_empty()),
+            (Channel::Webhook, notify.webhook.is_some()),
         ];
-        is_set.into_iter().filter(|(_, is_set)| *is_set).map(|(way, _)| way).collect()
+        is_set.into_iter().filter(|(_, is_set)| *is_set).map(|(channel, _)| channel).collect()
     }
 
     /// The configured notifiers, plus the desktop if there is one, because a call is waiting.
-    pub(super) fn of_calls(notify: &Notify) -> Vec<Way> {
-        let desktop = Some(Way::Desktop).filter(|_| has_desktop(notify));
-        desktop.into_iter().chain(Way::all(notify)).collect()
+    pub(super) fn for_calls(notify: &Notify) -> Vec<Channel> {
+        let desktop = Some(Channel::Desktop).filter(|_| has_desktop(notify));
+        desktop.into_iter().chain(Channel::configured(notify)).collect()
     }
 
     /// Notifies this way, if configured.
-    pub(super) fn tell(self, notify: &Notify, note: &Note) -> Result<(), String> {
+    pub(super) fn send(self, notify: &Notify, note: &Notification) -> Result<(), String> {
         match (self, notify.command.split_first(), &notify.webhook) {
-            (Way::Desktop, ..) => desktop(note),
-            (Way::Command, Some((program, arguments)), _) => fed(Command::new(program).args(arguments), &note.json),
-            (Way::Webhook, _, Some(address)) => webhook(address, note),
-            (Way::Command, None, _) | (Way::Webhook, _, None) => Ok(()),
+            (Channel::Desktop, ..) => desktop(note),
+            (Channel::Command, Some((program, arguments)), _) => fed(Command::new(program).args(arguments), &note.json),
+            (Channel::Webhook, _, Some(address)) => webhook(address, note),
+            (Channel::Command, None, _) | (Channel::Webhook, _, None) => Ok(()),
         }
     }
 }
 
-fn desktop(Note { title, text, .. }: &Note) -> Result<(), String> {
-    if let Some(program) = found("osascript") {
+fn desktop(Notification { title, text, .. }: &Notification) -> Result<(), String> {
+    if let Some(program) = find_program("osascript") {
         // The text is passed as arguments, not as part of the script.
         let script = ["on run argv", "display notification (item 2 of argv) with title (item 1 of argv)", "end run"];
         let mut command = Command::new(program);
         command.args(script.iter().flat_map(|line| ["-e", line]));
         return fed(command.args([title, text]), "");
     }
-    let program = found("notify-send").ok_or("neither `notify-send` nor `osascript` is installed")?;
+    let program = find_program("notify-send").ok_or("neither `notify-send` nor `osascript` is installed")?;
     // The text may be interpreted as markup.
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     fed(Command::new(program).args(["--app-name=doorward", "--", title, &text]), "")
 }
 
-fn webhook(address: &str, note: &Note) -> Result<(), String> {
-    let program = found("curl").ok_or("`curl` is not installed")?;
+fn webhook(address: &str, note: &Notification) -> Result<(), String> {
+    let program = find_program("curl").ok_or("`curl` is not installed")?;
     let mut command = Command::new(program);
     // Read no settings file, follow no redirects, send standard input.
     command.args(["-q", "--silent", "--show-error", "--fail", "--proto", "=http,https"]);
@@ -91,7 +93,7 @@ fn webhook(address: &str, note: &Note) -> Result<(), String> {
     fed(command.args(["--url", address]), &note.json)
 }
 
-fn found(name: &str) -> Option<std::path::PathBuf> {
+fn find_program(name: &str) -> Option<std::path::PathBuf> {
     DIRECTORIES.iter().map(|directory| Path::new(directory).join(name)).find(|path| path.exists())
 }
 
@@ -104,10 +106,10 @@ fn fed(command: &mut Command, input: &str) -> Result<(), String> {
         // A program that ignores its input may still notify.
         let _ = stdin.write_all(input.as_bytes());
     }
-    ended(&mut child).map_err(|problem| format!("`{name}` {problem}"))
+    wait_for(&mut child).map_err(|problem| format!("`{name}` {problem}"))
 }
 
-fn ended(child: &mut Child) -> Result<(), String> {
+fn wait_for(child: &mut Child) -> Result<(), String> {
     let started = Instant::now();
     while started.elapsed() < PATIENCE {
         match child.try_wait() {
@@ -133,7 +135,7 @@ mod tests {
     #[test]
     fn a_receiver_that_takes_its_time_has_been_told() {
         const AFTER: Duration = Duration::from_secs(11);
-        if found("curl").is_none() {
+        if find_program("curl").is_none() {
             assert!(std::env::var_os("CI").is_none(), "curl is not installed");
             let _ = writeln!(std::io::stderr(), "skipped: curl is not installed, webhooks are not tested");
             return;
@@ -152,7 +154,7 @@ mod tests {
             std::thread::sleep(AFTER);
             stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
         });
-        let note = Note { title: String::new(), text: String::new(), json: "{\"event\": \"alert\"}".into() };
+        let note = Notification { title: String::new(), text: String::new(), json: "{\"event\": \"alert\"}".into() };
         assert_eq!(webhook(&address, &note), Ok(()));
         receiver.join().unwrap();
     }

@@ -7,43 +7,45 @@ use doorward_engine::{
     is_plain_word, judge, kind, question, texts_of,
 };
 
-use super::{Way, Yes};
+use super::{OverriddenCall, Remedy};
 use crate::hook::offer_hint::may_be_offered;
 use crate::machine::clock::now_ms;
-use crate::policy::from_history::{Calls, Item, id_of};
+use crate::policy::from_history::{AcceptedOffer, CallMatch, id_of};
 
 /// More different texts than this are not a habit.
+// An offer binds the texts letter for letter; a person can check a dozen of them before accepting, not fifty.
 const TEXTS: usize = 12;
 
 /// How many words of a command never vary: the program and its subcommand.
+// `git push` and `git reset` differ in the second word. If that could vary, a rule for one would cover the other.
 const FIXED: usize = 2;
 
 /// Why nothing can be offered, if so.
-pub(super) fn without_item(answers: &[Yes], policy: &Policy) -> Option<Way> {
+pub(super) fn without_item(answers: &[OverriddenCall], policy: &Policy) -> Option<Remedy> {
     if answers.iter().any(|yes| !yes.facts.project_trusted) {
-        return Some(Way::Trust);
+        return Some(Remedy::Trust);
     }
-    let is_soft = |yes: &Yes| {
+    let is_soft = |yes: &OverriddenCall| {
         let judgement = judge(&yes.facts, policy);
         judgement.verdict == Verdict::Confirm && judgement.cleared_by == Some(Clearance::Soft)
     };
-    (!answers.iter().any(is_soft)).then_some(Way::Nothing("no rule may answer this question, only you"))
+    (!answers.iter().any(is_soft)).then_some(Remedy::Nothing("no rule may answer this question, only you"))
 }
 
 /// Possible offers, the most helpful first.
-pub(super) fn ways((pattern, project): (&str, &str), answers: &[Yes], policy: &Policy) -> Vec<Way> {
-    let item = |calls: Option<Calls>| Item {
+pub(super) fn ways((pattern, project): (&str, &str), answers: &[OverriddenCall], policy: &Policy) -> Vec<Remedy> {
+    let item = |calls: Option<CallMatch>| AcceptedOffer {
         id: id_of(pattern, Some(project)),
         pattern: pattern.into(),
         project: Some(project.to_owned()),
         calls,
         let_run: u32::try_from(answers.len()).unwrap_or(u32::MAX),
         at_ms: now_ms(),
-        ..Item::default()
+        ..AcceptedOffer::default()
     };
-    let asked: Vec<Asked> = answers.iter().filter_map(|yes| Asked::of(&yes.facts, policy)).collect();
+    let asked: Vec<AskedAbout> = answers.iter().filter_map(|yes| AskedAbout::of(&yes.facts, policy)).collect();
     let tool = answers.first().map(|yes| yes.facts.tool.clone()).unwrap_or_default();
-    let calls = |texts: Vec<String>| Calls {
+    let calls = |texts: Vec<String>| CallMatch {
         tool: tool.clone(),
         texts,
         kinds: joined(asked.iter().flat_map(|one| one.kinds.iter())),
@@ -57,31 +59,31 @@ pub(super) fn ways((pattern, project): (&str, &str), answers: &[Yes], policy: &P
     if asked.iter().all(|one| one.is_mild)
         && let Some(open) = with_open_word(&texts)
     {
-        ways.push(Way::Rule(item(Some(calls(vec![open])))));
+        ways.push(Remedy::Rule(item(Some(calls(vec![open])))));
     }
     // A word that already looks like a pattern would match anything.
     let is_open = texts.iter().any(|text| text.split(' ').any(|word| word == "*"));
     if !texts.is_empty() && texts.len() <= TEXTS && !is_open {
-        ways.push(Way::Rule(item(Some(calls(texts)))));
+        ways.push(Remedy::Rule(item(Some(calls(texts)))));
     }
     if asked.iter().all(|one| one.questions.iter().all(|asked| asked == Source::Score.as_str())) {
-        ways.push(Way::Past(item(None)));
+        ways.push(Remedy::Past(item(None)));
     }
     ways
 }
 
 /// The facts as they would be if the pattern's history counted.
-pub(super) fn with_past(facts: &Facts, item: &Item) -> Facts {
+pub(super) fn with_past(facts: &Facts, item: &AcceptedOffer) -> Facts {
     let mut with = facts.clone();
     if item.calls.is_none() {
-        let past = AcceptedHistory { let_run: item.let_run, decisions: item.let_run, on: item.on() };
+        let past = AcceptedHistory { let_run: item.let_run, decisions: item.let_run, on: item.date() };
         (with.counts.override_rate, with.counts.accepted) = (Some(past.rate()), Some(past));
     }
     with
 }
 
 /// What is asked about in one call.
-struct Asked {
+struct AskedAbout {
     texts: Vec<String>,
     kinds: Vec<String>,
     questions: Vec<String>,
@@ -89,9 +91,9 @@ struct Asked {
     is_mild: bool,
 }
 
-impl Asked {
+impl AskedAbout {
     /// `None` if a rule can't answer all of it.
-    fn of(facts: &Facts, policy: &Policy) -> Option<Asked> {
+    fn of(facts: &Facts, policy: &Policy) -> Option<AskedAbout> {
         let judgement = judge(facts, policy);
         if !may_be_offered(&judgement) {
             return None;
@@ -106,7 +108,7 @@ impl Asked {
             effects = facts.effects.iter().collect();
         }
         let texts = effects.iter().filter_map(|effect| texts_of(facts, effect).into_iter().next());
-        Some(Asked {
+        Some(AskedAbout {
             texts: texts.collect(),
             kinds: effects.iter().map(|effect| kind(facts, effect)).collect(),
             questions: asking.map(question).collect(),

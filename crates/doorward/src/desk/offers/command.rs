@@ -9,20 +9,20 @@ use serde_json::{Value, json};
 use super::{Offer, open};
 use crate::desk::person;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::policy::approved_config::Accepted;
-use crate::policy::from_history::{self, Item};
+use crate::policy::from_history::{self, AcceptedOffer};
 
 /// The word to type to accept.
 const WORD: &str = "accept";
 
 /// Lists the offers.
 pub(crate) fn offered(json: bool) -> Result<ExitCode> {
-    let room = room()?;
-    let offers = open(&room, &room.index()?)?;
+    let view = room()?;
+    let offers = open(&view, &view.index()?)?;
     let mut out = anstream::stdout().lock();
     if json {
         writeln!(out, "{:#}", Value::Array(offers.iter().map(Offer::to_json).collect()))?;
@@ -38,8 +38,8 @@ pub(crate) fn offered(json: bool) -> Result<ExitCode> {
 /// Accepts an offer, after a typed confirmation.
 pub(crate) fn accept(id: &str) -> Result<ExitCode> {
     person::required()?;
-    let room = room()?;
-    let offer = find(&room, id)?;
+    let view = room()?;
+    let offer = find(&view, id)?;
     let mut out = anstream::stdout().lock();
     writeln!(out, "{}", visible(&offer.sentence()))?;
     let Some(item) = offer.item() else { bail!("this offer has nothing to accept; nothing was changed") };
@@ -54,7 +54,7 @@ pub(crate) fn accept(id: &str) -> Result<ExitCode> {
     if person::types(&format!("Type `{WORD}` to accept"))?.trim() != WORD {
         bail!("nothing was changed; `doorward rules decline {id}` keeps it from being offered for 30 days");
     }
-    from_history::accept(&room.places, item.clone(), &mut Ledger::of(&room.places))?;
+    from_history::accept(&view.dirs, item.clone(), &mut Ledger::open(&view.dirs))?;
     writeln!(out, "Done. It applies from the next call on; `doorward rules withdraw {id}` withdraws it.")?;
     Ok(ExitCode::SUCCESS)
 }
@@ -62,24 +62,24 @@ pub(crate) fn accept(id: &str) -> Result<ExitCode> {
 /// Suppresses an offer for 30 days.
 pub(crate) fn decline(id: &str) -> Result<ExitCode> {
     person::required()?;
-    let room = room()?;
-    let offer = find(&room, id)?;
+    let view = room()?;
+    let offer = find(&view, id)?;
     let Offer { id, pattern, project, .. } = offer;
-    let item = Item { id, pattern, project: Some(project), ..Item::default() };
-    from_history::decline(&room.places, &item, &mut Ledger::of(&room.places))?;
+    let item = AcceptedOffer { id, pattern, project: Some(project), ..AcceptedOffer::default() };
+    from_history::decline(&view.dirs, &item, &mut Ledger::open(&view.dirs))?;
     writeln!(anstream::stdout(), "Declined. doorward won't offer it again for 30 days.")?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Lists what was accepted.
 pub(crate) fn accepted(json: bool) -> Result<ExitCode> {
-    let kept = Accepted::load(&places()?).map_err(anyhow::Error::msg)?;
+    let kept = Accepted::load(&dirs()?).map_err(anyhow::Error::msg)?;
     let now_ms = clock::now_ms();
-    let items: Vec<&Item> = kept.history.items().iter().filter(|item| item.is_current(now_ms)).collect();
-    let until = |item: &Item| clock::moment(item.at_ms.saturating_add(from_history::LASTS_MS));
+    let items: Vec<&AcceptedOffer> = kept.history.items().iter().filter(|item| item.is_current(now_ms)).collect();
+    let until = |item: &AcceptedOffer| clock::moment(item.at_ms.saturating_add(from_history::LASTS_MS));
     let mut out = anstream::stdout().lock();
     if json {
-        let shown = |item: &&Item| {
+        let shown = |item: &&AcceptedOffer| {
             json!({ "id": item.id, "pattern": item.pattern, "project": item.project,
             "calls": item.calls, "acceptedOn": clock::moment(item.at_ms), "until": until(item), "record": item.record })
         };
@@ -88,7 +88,7 @@ pub(crate) fn accepted(json: bool) -> Result<ExitCode> {
         writeln!(out, "no accepted offers")?;
     }
     for item in items.iter().filter(|_| !json) {
-        writeln!(out, "{}  {}, until {}", item.id, visible(&item.what()), until(item))?;
+        writeln!(out, "{}  {}, until {}", item.id, visible(&item.describe()), until(item))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -96,25 +96,25 @@ pub(crate) fn accepted(json: bool) -> Result<ExitCode> {
 /// Withdraws an accepted offer.
 pub(crate) fn withdraw(id: &str) -> Result<ExitCode> {
     person::required()?;
-    let places = places()?;
-    for item in from_history::withdraw(&places, id, &mut Ledger::of(&places))? {
-        writeln!(anstream::stdout(), "Withdrawn: {}", visible(&item.what()))?;
+    let dirs = dirs()?;
+    for item in from_history::withdraw(&dirs, id, &mut Ledger::open(&dirs))? {
+        writeln!(anstream::stdout(), "Withdrawn: {}", visible(&item.describe()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn places() -> Result<Places> {
-    Places::find().map_err(anyhow::Error::msg)
+fn dirs() -> Result<Dirs> {
+    Dirs::find().map_err(anyhow::Error::msg)
 }
 
-fn room() -> Result<Room> {
-    let room = Room::open(places()?)?;
-    crate::desk::replay::trusted(&room.places)?;
-    Ok(room)
+fn room() -> Result<LedgerView> {
+    let view = LedgerView::open(dirs()?)?;
+    crate::desk::replay::trusted(&view.dirs)?;
+    Ok(view)
 }
 
-fn find(room: &Room, id: &str) -> Result<Offer> {
-    match open(room, &room.index()?)?.into_iter().find(|offer| offer.id == id) {
+fn find(view: &LedgerView, id: &str) -> Result<Offer> {
+    match open(view, &view.index()?)?.into_iter().find(|offer| offer.id == id) {
         Some(offer) => Ok(offer),
         None => bail!("no offer has the id `{id}`; `doorward rules offered` lists them"),
     }

@@ -22,9 +22,9 @@ use crate::desk::replay::Aftermath;
 use crate::hook::offer_hint::{DAYS, OVERRIDES};
 use crate::machine::clock;
 use crate::memory::decisions;
-use crate::memory::ledger_view::Room;
-use crate::policy::from_history::{FromHistory, Item, id_of};
-use crate::policy::load::{self, Instead};
+use crate::memory::ledger_view::LedgerView;
+use crate::policy::from_history::{AcceptedOffer, FromHistory, id_of};
+use crate::policy::load::{self, Overrides};
 
 pub(crate) use command::{accept, accepted, decline, offered, withdraw};
 
@@ -44,11 +44,11 @@ const MONTHLY: usize = 20;
 
 /// What would stop a question.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Way {
+pub(crate) enum Remedy {
     /// Stop asking about these calls.
-    Rule(Item),
+    Rule(AcceptedOffer),
     /// Layer 2 takes into account how often such calls were approved.
-    Past(Item),
+    Past(AcceptedOffer),
     /// The project is not trusted, so no rule applies in it yet.
     Trust,
     /// Only the user's own answer; says why.
@@ -57,7 +57,7 @@ pub(crate) enum Way {
 
 /// What an offer would have done to recorded decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Effect {
+pub(crate) struct OfferEffect {
     /// How many such calls were judged in 30 days.
     pub of: usize,
     /// How many of them were asked about and would have run.
@@ -73,58 +73,58 @@ pub(crate) struct Offer {
     pub pattern: PatternId,
     pub project: String,
     pub overrides: usize,
-    pub way: Way,
-    pub effect: Effect,
+    pub remedy: Remedy,
+    pub effect: OfferEffect,
 }
 
 impl Offer {
     /// What the user can accept, if anything.
-    pub(crate) fn item(&self) -> Option<&Item> {
-        match &self.way {
-            Way::Rule(item) | Way::Past(item) => Some(item),
-            Way::Trust | Way::Nothing(_) => None,
+    pub(crate) fn item(&self) -> Option<&AcceptedOffer> {
+        match &self.remedy {
+            Remedy::Rule(item) | Remedy::Past(item) => Some(item),
+            Remedy::Trust | Remedy::Nothing(_) => None,
         }
     }
 
     /// The offer in one sentence.
     pub(crate) fn sentence(&self) -> String {
-        let Effect { of, let_run, refused } = self.effect;
+        let OfferEffect { of, let_run, refused } = self.effect;
         let effect = || {
             let none =
                 if refused == 0 { "none that you refused".to_owned() } else { format!("{refused} that you refused") };
             format!("would have let {let_run} of {of} such calls run in 30 days, {none}")
         };
         let so_often = format!("you approved {} such calls in {DAYS} days", self.overrides);
-        match &self.way {
-            Way::Rule(item) => {
-                format!("{so_often}; allowing {} {}: `doorward rules accept {}`", item.what(), effect(), self.id)
+        match &self.remedy {
+            Remedy::Rule(item) => {
+                format!("{so_often}; allowing {} {}: `doorward rules accept {}`", item.describe(), effect(), self.id)
             }
-            Way::Past(item) => {
-                format!("{so_often}; counting {} {}: `doorward rules accept {}`", item.what(), effect(), self.id)
+            Remedy::Past(item) => {
+                format!("{so_often}; counting {} {}: `doorward rules accept {}`", item.describe(), effect(), self.id)
             }
-            Way::Trust => format!(
+            Remedy::Trust => format!(
                 "{so_often} in a project that isn't trusted; `doorward trust project {}` would stop most of these questions",
                 self.project
             ),
-            Way::Nothing(why) => format!("{so_often} ({}); {why}", self.pattern),
+            Remedy::Nothing(why) => format!("{so_often} ({}); {why}", self.pattern),
         }
     }
 
     /// There is something the user can accept or do.
     pub(crate) fn is_something(&self) -> bool {
-        !matches!(self.way, Way::Nothing(_))
+        !matches!(self.remedy, Remedy::Nothing(_))
     }
 
     pub(crate) fn to_json(&self) -> Value {
-        let (way, item) = match &self.way {
-            Way::Rule(item) => ("rule", Some(item)),
-            Way::Past(item) => ("past", Some(item)),
-            Way::Trust => ("trust", None),
-            Way::Nothing(_) => ("nothing", None),
+        let (remedy, item) = match &self.remedy {
+            Remedy::Rule(item) => ("rule", Some(item)),
+            Remedy::Past(item) => ("past", Some(item)),
+            Remedy::Trust => ("trust", None),
+            Remedy::Nothing(_) => ("nothing", None),
         };
-        let Effect { of, let_run, refused } = self.effect;
+        let OfferEffect { of, let_run, refused } = self.effect;
         json!({
-            "id": self.id, "pattern": self.pattern, "project": self.project, "overrides": self.overrides, "way": way,
+            "id": self.id, "pattern": self.pattern, "project": self.project, "overrides": self.overrides, "way": remedy,
             "calls": item.and_then(|item| item.calls.as_ref()), "sentence": self.sentence(),
             "effect": { "of": of, "letRun": let_run, "refused": refused },
         })
@@ -132,15 +132,15 @@ impl Offer {
 }
 
 /// A decision the user overrode, with its facts.
-pub(crate) struct Yes {
+pub(crate) struct OverriddenCall {
     pub facts: Facts,
     pub agent: String,
 }
 
 /// All open offers: enough overrides in seven days and since the user last answered one.
-pub(crate) fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
+pub(crate) fn open(room: &LedgerView, index: &Index) -> Result<Vec<Offer>> {
     let now_ms = clock::now_ms();
-    let loaded = load::load(&room.places, None, "");
+    let loaded = load::load(&room.dirs, None, "");
     let history = &loaded.accepted.history;
     let mut grouped: BTreeMap<(PatternId, String), Vec<Override>> = BTreeMap::new();
     for one in index.overrides(now_ms.saturating_sub(DAYS * DAY_MS))? {
@@ -157,16 +157,16 @@ pub(crate) fn open(room: &Room, index: &Index) -> Result<Vec<Offer>> {
     let aftermath = Aftermath::read(&room.log, now_ms.saturating_sub(MONTH_MS))?;
     let mut offers = Vec::new();
     for ((pattern, project), overrides) in grouped {
-        let desk = Desk { room, index, aftermath: &aftermath, history, pattern: &pattern, project: &project };
+        let desk = OfferContext { room, index, aftermath: &aftermath, history, pattern: &pattern, project: &project };
         offers.extend(desk.offer(&overrides)?);
     }
     Ok(offers)
 }
 
 /// Patterns that only layer 2 asks about and that were approved all month: their history should count.
-pub(crate) fn monthly(room: &Room, index: &Index) -> Result<Vec<(Item, Effect)>> {
+pub(crate) fn monthly(room: &LedgerView, index: &Index) -> Result<Vec<(AcceptedOffer, OfferEffect)>> {
     let now_ms = clock::now_ms();
-    let loaded = load::load(&room.places, None, "");
+    let loaded = load::load(&room.dirs, None, "");
     let history = &loaded.accepted.history;
     let mut grouped: BTreeMap<(PatternId, String), Vec<Override>> = BTreeMap::new();
     for one in index.overrides(now_ms.saturating_sub(MONTH_MS))? {
@@ -179,15 +179,15 @@ pub(crate) fn monthly(room: &Room, index: &Index) -> Result<Vec<(Item, Effect)>>
     let aftermath = Aftermath::read(&room.log, now_ms.saturating_sub(MONTH_MS))?;
     let mut found = Vec::new();
     for ((pattern, project), overrides) in grouped {
-        let desk = Desk { room, index, aftermath: &aftermath, history, pattern: &pattern, project: &project };
+        let desk = OfferContext { room, index, aftermath: &aftermath, history, pattern: &pattern, project: &project };
         found.extend(desk.past(&overrides)?);
     }
     Ok(found)
 }
 
 /// What an offer about one pattern in one project is made from.
-struct Desk<'a> {
-    room: &'a Room,
+struct OfferContext<'a> {
+    room: &'a LedgerView,
     index: &'a Index,
     aftermath: &'a Aftermath,
     history: &'a FromHistory,
@@ -195,12 +195,12 @@ struct Desk<'a> {
     project: &'a str,
 }
 
-impl Desk<'_> {
+impl OfferContext<'_> {
     /// Offers to count the pattern's history, if that would have stopped questions without letting a refused call run.
-    fn past(&self, overrides: &[Override]) -> Result<Option<(Item, Effect)>> {
+    fn past(&self, overrides: &[Override]) -> Result<Option<(AcceptedOffer, OfferEffect)>> {
         let (answers, policy) = self.still_asked(overrides)?;
-        for way in build::ways((self.pattern, self.project), &answers, &policy) {
-            let Way::Past(item) = way else { continue };
+        for remedy in build::ways((self.pattern, self.project), &answers, &policy) {
+            let Remedy::Past(item) = remedy else { continue };
             let effect = self.effect(&item, answers.first().map(|yes| yes.agent.as_str()).unwrap_or_default())?;
             if effect.let_run > 0 && effect.refused == 0 {
                 return Ok(Some((item, effect)));
@@ -210,14 +210,14 @@ impl Desk<'_> {
     }
 
     /// The calls among these that the current policy still asks about.
-    fn still_asked(&self, overrides: &[Override]) -> Result<(Vec<Yes>, Policy)> {
+    fn still_asked(&self, overrides: &[Override]) -> Result<(Vec<OverriddenCall>, Policy)> {
         let newest = overrides.get(overrides.len().saturating_sub(READ)..).unwrap_or_default();
         let bodies: Vec<DecisionBody> = newest.iter().filter_map(|one| self.body(one.sequence)).collect();
         let agent = bodies.last().and_then(|body| body.agent.clone()).unwrap_or_default();
         let policy = self.policy(&agent, None)?;
         let still_asked = |body: &DecisionBody| {
             let facts = decisions::facts(body)?;
-            let yes = Yes { facts, agent: agent.clone() };
+            let yes = OverriddenCall { facts, agent: agent.clone() };
             (judge(&yes.facts, &policy).verdict != Verdict::AutoApprove).then_some(yes)
         };
         let answers = bodies.iter().filter_map(still_asked).collect();
@@ -230,38 +230,38 @@ impl Desk<'_> {
         if answers.is_empty() {
             return Ok(None);
         }
-        let (way, effect) = self.best(&answers, &policy)?;
+        let (remedy, effect) = self.best(&answers, &policy)?;
         Ok(Some(Offer {
             id: id_of(self.pattern, Some(self.project)),
             pattern: self.pattern.into(),
             project: self.project.to_owned(),
             overrides: overrides.len(),
-            way,
+            remedy,
             effect,
         }))
     }
 
     /// The first option that stops the question without letting a refused call run.
-    fn best(&self, answers: &[Yes], policy: &Policy) -> Result<(Way, Effect)> {
-        if let Some(way) = build::without_item(answers, policy) {
-            return Ok((way, Effect::default()));
+    fn best(&self, answers: &[OverriddenCall], policy: &Policy) -> Result<(Remedy, OfferEffect)> {
+        if let Some(remedy) = build::without_item(answers, policy) {
+            return Ok((remedy, OfferEffect::default()));
         }
-        for way in build::ways((self.pattern, self.project), answers, policy) {
-            let (Way::Rule(item) | Way::Past(item)) = &way else { continue };
+        for remedy in build::ways((self.pattern, self.project), answers, policy) {
+            let (Remedy::Rule(item) | Remedy::Past(item)) = &remedy else { continue };
             let effect = self.effect(item, answers.first().map(|yes| yes.agent.as_str()).unwrap_or_default())?;
             if effect.let_run > 0 && effect.refused == 0 {
-                return Ok((way, effect));
+                return Ok((remedy, effect));
             }
         }
         let why = "no narrow rule covers them: each call may do something different, so each one needs your approval";
-        Ok((Way::Nothing(why), Effect::default()))
+        Ok((Remedy::Nothing(why), OfferEffect::default()))
     }
 
     /// What it would have done to the month's decisions.
-    fn effect(&self, item: &Item, agent: &str) -> Result<Effect> {
+    fn effect(&self, item: &AcceptedOffer, agent: &str) -> Result<OfferEffect> {
         let (before, after) = (self.policy(agent, None)?, self.policy(agent, Some(item))?);
         let since_ms = clock::now_ms().saturating_sub(MONTH_MS);
-        let mut effect = Effect::default();
+        let mut effect = OfferEffect::default();
         for sequence in self.index.decisions_like(self.pattern, self.project, since_ms, TRIED)? {
             let Some(body) = self.body(sequence) else { continue };
             let Some(facts) = decisions::facts(&body) else { continue };
@@ -277,10 +277,10 @@ impl Desk<'_> {
     }
 
     /// The policy in the project, as it is or with one more rule.
-    fn policy(&self, agent: &str, item: Option<&Item>) -> Result<Policy> {
+    fn policy(&self, agent: &str, item: Option<&AcceptedOffer>) -> Result<Policy> {
         let history = item.map(|item| self.history.clone().with(item.clone()));
-        let instead = Instead { history, ..Instead::default() };
-        let loaded = load::load_instead(&self.room.places, Some(self.project), agent, &instead);
+        let overrides = Overrides { history, ..Overrides::default() };
+        let loaded = load::load_with(&self.room.dirs, Some(self.project), agent, &overrides);
         loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)
     }
 

@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use doorward_ledger::{Kind, Log, PolicyBody};
 use serde_json::{Value, json};
 
-use super::{Offer, Way, open};
-use crate::desk::trust::change::Change;
+use super::{Offer, Remedy, open};
+use crate::desk::trust::change::TrustChange;
 use crate::hook::{Surroundings, answer};
 use crate::machine::agent::Agent;
 use crate::machine::clock::{now_ms, pretended};
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{self, Ledger};
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::policy::approved_config::Accepted;
-use crate::policy::from_history::{self, DECLINED_MS, Item, LASTS_MS};
+use crate::policy::from_history::{self, AcceptedOffer, DECLINED_MS, LASTS_MS};
 
 const MINUTE_MS: u64 = 60 * 1000;
 
@@ -45,17 +45,17 @@ impl House {
             let mut git = std::process::Command::new("git");
             assert!(git.current_dir(house.at("project")).args(identity).args(words).status().unwrap().success());
         }
-        record::begin(&house.places()).unwrap();
+        record::begin(&house.dirs()).unwrap();
         house.choose(mode);
-        let trusted = Change::project(&house.at("project"), true, now_ms()).unwrap();
-        trusted.apply(&house.places(), &mut house.ledger()).unwrap();
+        let trusted = TrustChange::project(&house.at("project"), true, now_ms()).unwrap();
+        trusted.apply(&house.dirs(), &mut house.ledger()).unwrap();
         house
     }
 
     pub(super) fn choose(&self, mode: &str) {
         self.put("home/.config/doorward/config.toml", &format!("[agents.claude]\nmode = \"{mode}\"\n"));
-        let loaded = crate::policy::load::load(&self.places(), None, "claude");
-        crate::policy::approved_config::accept(&self.places(), &loaded, &mut self.ledger()).unwrap();
+        let loaded = crate::policy::load::load(&self.dirs(), None, "claude");
+        crate::policy::approved_config::accept(&self.dirs(), &loaded, &mut self.ledger()).unwrap();
     }
 
     fn put(&self, name: &str, text: &str) {
@@ -69,12 +69,12 @@ impl House {
         self.base.path().canonicalize().unwrap().join(name)
     }
 
-    pub(super) fn places(&self) -> Places {
-        Places::at(self.at("home").to_str().unwrap())
+    pub(super) fn dirs(&self) -> Dirs {
+        Dirs::at(self.at("home").to_str().unwrap())
     }
 
     pub(super) fn ledger(&self) -> Ledger {
-        Ledger::of(&self.places())
+        Ledger::open(&self.dirs())
     }
 
     pub(super) fn pass(&self, ms: u64) {
@@ -82,7 +82,7 @@ impl House {
     }
 
     fn tell(&self, payload: &Value) -> Value {
-        let surroundings = Surroundings::new(Agent::Claude, self.places());
+        let surroundings = Surroundings::new(Agent::Claude, self.dirs());
         let reply = answer(payload.to_string().as_bytes(), &surroundings).unwrap();
         assert_eq!(reply.code, 0, "{}", reply.stderr);
         serde_json::from_str(&reply.stdout).unwrap_or_default()
@@ -116,7 +116,7 @@ impl House {
     }
 
     pub(super) fn offers(&self) -> Vec<Offer> {
-        let room = Room::open(self.places()).unwrap();
+        let room = LedgerView::open(self.dirs()).unwrap();
         let index = room.index().unwrap();
         open(&room, &index).unwrap()
     }
@@ -125,12 +125,12 @@ impl House {
     pub(super) fn accept_all(&self) -> usize {
         let offers = self.offers();
         let items = offers.iter().filter_map(Offer::item);
-        items.map(|item| from_history::accept(&self.places(), item.clone(), &mut self.ledger()).unwrap()).count()
+        items.map(|item| from_history::accept(&self.dirs(), item.clone(), &mut self.ledger()).unwrap()).count()
     }
 
     /// What the record says about acceptances.
     fn said(&self) -> Vec<String> {
-        let log = Log::open(&record::directory(&self.places())).unwrap();
+        let log = Log::open(&record::directory(&self.dirs())).unwrap();
         let policies = log.records().unwrap().filter_map(Result::ok).filter(|one| one.header.kind == Kind::Policy);
         let whats = policies.map(|one| serde_json::from_slice::<PolicyBody>(&one.body.unwrap()).unwrap().what);
         whats.filter(|what| what.starts_with("out of history")).collect()
@@ -192,19 +192,19 @@ fn an_acceptance_ends_when_it_is_taken_back_regretted_or_old() {
         let id = house.offers()[0].id.clone();
         assert_eq!(house.accept_all(), 1);
         assert_eq!(house.call("s", &manifest(&house), true).0, "allow");
-        let kept = Accepted::load(&house.places()).unwrap().history;
+        let kept = Accepted::load(&house.dirs()).unwrap().history;
         let (item, ledger) = (kept.items()[0].clone(), &mut house.ledger());
         match ends {
-            "taken back" => drop(from_history::withdraw(&house.places(), &id, ledger).unwrap()),
+            "taken back" => drop(from_history::withdraw(&house.dirs(), &id, ledger).unwrap()),
             "lapsed after 90 days" => house.pass(LASTS_MS + 1),
             _ => {
-                from_history::regretted(&house.places(), &item.pattern, item.project.as_deref(), ledger).unwrap();
+                from_history::regretted(&house.dirs(), &item.pattern, item.project.as_deref(), ledger).unwrap();
             }
         }
         assert_eq!(house.call("t", &manifest(&house), true).0, "ask", "{ends}");
         house.ends("t");
         assert!(house.said().iter().any(|what| what.contains(ends)), "{:?}", house.said());
-        assert!(Accepted::load(&house.places()).unwrap().history.items().is_empty());
+        assert!(Accepted::load(&house.dirs()).unwrap().history.items().is_empty());
     }
 }
 
@@ -213,7 +213,7 @@ fn what_was_declined_is_not_offered_for_thirty_days() {
     let house = House::new("auto");
     answered(&house);
     let item = house.offers()[0].item().unwrap().clone();
-    from_history::decline(&house.places(), &item, &mut house.ledger()).unwrap();
+    from_history::decline(&house.dirs(), &item, &mut house.ledger()).unwrap();
     answered(&house);
     assert_eq!(house.offers(), []);
     house.pass(DECLINED_MS);
@@ -230,7 +230,7 @@ fn what_may_bring_something_else_each_time_and_what_was_refused_is_not_offered()
         assert_eq!(word, "ask", "{reason}");
     }
     let offers = house.offers();
-    assert!(matches!(offers.as_slice(), [Offer { way: Way::Nothing(_), .. }]), "{offers:?}");
+    assert!(matches!(offers.as_slice(), [Offer { remedy: Remedy::Nothing(_), .. }]), "{offers:?}");
     let install = bash("npm install left-pad");
     assert_eq!(house.call("no", &install, false).0, "ask");
     house.ends("no");
@@ -248,20 +248,20 @@ fn the_past_of_a_pattern_counts_once_a_person_accepted_it_and_lowers_no_floor() 
     let house = House::new("auto");
     answered(&house);
     let newest = || {
-        let log = Log::open(&record::directory(&house.places())).unwrap();
+        let log = Log::open(&record::directory(&house.dirs())).unwrap();
         let decisions = log.records().unwrap().filter_map(Result::ok).filter(|one| one.header.kind == Kind::Decision);
         serde_json::from_slice::<Value>(&decisions.last().unwrap().body.unwrap()).unwrap()
     };
     assert!(newest()["facts"]["counts"]["accepted_rate"].is_null(), "{:#}", newest());
-    let item = Item { calls: None, ..house.offers()[0].item().unwrap().clone() };
-    from_history::accept(&house.places(), item, &mut house.ledger()).unwrap();
+    let item = AcceptedOffer { calls: None, ..house.offers()[0].item().unwrap().clone() };
+    from_history::accept(&house.dirs(), item, &mut house.ledger()).unwrap();
     assert_eq!(house.call("s", &manifest(&house), true).0, "ask");
     let body = newest();
     let counts = &body["facts"]["counts"];
     assert_eq!((&counts["accepted"]["let_run"], &counts["accepted"]["decisions"]), (&json!(3), &json!(3)), "{counts}");
     assert_eq!(counts["accepted_rate"], json!(1.0));
     let reasons = body["reasons"].to_string();
-    assert!(reasons.contains("you let this run 3 of 3 times in 30 days and accepted on 20"), "{reasons}");
+    assert!(reasons.contains("you let this run 3 of 3 times in 30 days and agreed on 20"), "{reasons}");
     let secret = ("Read", json!({ "file_path": house.at("home/.netrc") }));
     house.call("s", &secret, true);
     house.call("s", &manifest(&house), true);

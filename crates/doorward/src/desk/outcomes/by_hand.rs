@@ -12,21 +12,22 @@ use doorward_ledger::{Became, OutcomeBody};
 use doorward_vocabulary::{CallId, SessionId, Verdict};
 use serde_json::Value;
 
-use crate::desk::replay::{self, Aftermath, Past};
+use crate::desk::replay::{self, Aftermath, RecordedDecision};
 use crate::desk::transcripts;
 use crate::machine::agent::Agent;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 
 /// Longer lines can't be commands that someone typed.
+// History files also hold pasted data; parsing it costs time and cannot match a recorded call.
 const LONGEST_LINE: u64 = 1 << 16;
 
 /// A command of a session, as the record has it.
 type Typed = (SessionId, String);
 
 /// Decisions run by hand that the record does not know about yet.
-pub(super) fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
+pub(super) fn find(view: &LedgerView, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     let mut typed: HashSet<Typed> = HashSet::new();
-    for source in transcripts::sources(&room.places, since_ms) {
+    for source in transcripts::sources(&view.dirs, since_ms) {
         if source.agent == Agent::Claude {
             typed.extend(commands(&source.path));
         }
@@ -34,9 +35,9 @@ pub(super) fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
     if typed.is_empty() {
         return Ok(Vec::new());
     }
-    let aftermath = Aftermath::read(&room.log, since_ms)?;
+    let aftermath = Aftermath::read(&view.log, since_ms)?;
     let mut found = Vec::new();
-    let is_typed = |past: Past| {
+    let is_typed = |past: RecordedDecision| {
         let command = (past.body.session.clone().unwrap_or_default(), past.body.call.clone());
         let is_stopped = past.body.verdict != Verdict::AutoApprove;
         (is_stopped && past.body.tool == "bash" && typed.contains(&command)).then_some(past.body.id)
@@ -48,7 +49,7 @@ pub(super) fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
             found.push(OutcomeBody::new(decision, Became::Friction, detail));
         }
     };
-    let _passed = replay::each(&room.log, since_ms, is_typed, fold, |_| {})?;
+    let _passed = replay::each(&view.log, since_ms, is_typed, fold, |_| {})?;
     Ok(found)
 }
 

@@ -20,10 +20,10 @@ use doorward_ledger::{Became, DecisionBody, Filter, Kind, OutcomeBody, Row};
 use doorward_vocabulary::Verdict;
 
 use crate::desk::person;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::visible;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::policy::approved_config::Accepted;
 use crate::policy::from_history;
 
@@ -50,7 +50,7 @@ pub(crate) struct FlagArguments {
 /// Records the user's opinion of a decision. Agents can't: they could train their own guard.
 pub(crate) fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
     person::required()?;
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let room = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     let (row, has_run) = find(&room, &arguments.id)?;
     let sequence = row.sequence;
     let record = room.log.record(sequence)?.with_context(|| format!("the log has no record {sequence}"))?;
@@ -58,12 +58,12 @@ pub(crate) fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
     let decision: DecisionBody = serde_json::from_slice(&body).context("the record is not a decision")?;
     let became = meant(arguments, decision.verdict, has_run)?;
     let outcome = OutcomeBody::new(decision.id, became, arguments.why.clone());
-    let _receipt = Ledger::of(&room.places).append(Entry::new(&outcome)?)?;
+    let _receipt = Ledger::open(&room.dirs).append(LogEntry::new(&outcome)?)?;
     if became == Became::Flagged {
         let (pattern, project) = (decision.pattern.as_deref().unwrap_or_default(), decision.project.as_deref());
-        from_history::regretted(&room.places, pattern, project, &mut Ledger::of(&room.places))?;
+        from_history::regretted(&room.dirs, pattern, project, &mut Ledger::open(&room.dirs))?;
     }
-    let _taken_back = crate::hook::rollback::watch(&room.places)?;
+    let _taken_back = crate::hook::rollback::watch(&room.dirs)?;
     let word = match became {
         Became::Flagged => "regretted",
         Became::Friction => "a nuisance",
@@ -75,35 +75,35 @@ pub(crate) fn flag(arguments: &FlagArguments) -> Result<ExitCode> {
 
 /// Records what the record and the transcripts show by now: calls that were undone, and blocked ones that the user then ran
 /// by hand. Returns how many of each.
-pub(crate) fn look(room: &Room, since_ms: u64) -> Result<(usize, usize)> {
-    let mut found = reverts::found(room, since_ms)?;
+pub(crate) fn record_new(room: &LedgerView, since_ms: u64) -> Result<(usize, usize)> {
+    let mut found = reverts::find(room, since_ms)?;
     let reverted = found.len();
-    found.extend(by_hand::found(room, since_ms)?);
-    let mut ledger = Ledger::of(&room.places);
+    found.extend(by_hand::find(room, since_ms)?);
+    let mut ledger = Ledger::open(&room.dirs);
     for outcome in &found {
-        let _receipt = ledger.append(Entry::new(outcome)?)?;
+        let _receipt = ledger.append(LogEntry::new(outcome)?)?;
         if outcome.became == Became::Reverted {
             void_after(room, &outcome.decision, &mut ledger)?;
         }
     }
-    let _taken_back = crate::hook::rollback::watch(&room.places)?;
+    let _taken_back = crate::hook::rollback::watch(&room.dirs)?;
     Ok((reverted, found.len() - reverted))
 }
 
 /// Voids accepted offers for calls like one that was undone.
-pub(crate) fn void_after(room: &Room, decision: &str, ledger: &mut dyn Recorder) -> Result<()> {
-    let history = Accepted::load(&room.places).map_err(anyhow::Error::msg)?.history;
+pub(crate) fn void_after(room: &LedgerView, decision: &str, ledger: &mut dyn Recorder) -> Result<()> {
+    let history = Accepted::load(&room.dirs).map_err(anyhow::Error::msg)?.history;
     // Finding the call means scanning the whole index, and most people have accepted nothing.
     if history.items().is_empty() {
         return Ok(());
     }
     let (row, _) = find(room, decision)?;
     let pattern = row.pattern.as_deref().unwrap_or_default();
-    from_history::regretted(&room.places, pattern, row.project.as_deref(), ledger)
+    from_history::regretted(&room.dirs, pattern, row.project.as_deref(), ledger)
 }
 
 /// The newest decision with this name or number, and whether it ran.
-fn find(room: &Room, id: &str) -> Result<(Row, bool)> {
+fn find(room: &LedgerView, id: &str) -> Result<(Row, bool)> {
     let index = room.index()?;
     let about = |name: &str| Filter { about: Some(name.to_owned()), oldest_first: true, ..Filter::default() };
     let mut rows = index.list(&about(id))?;

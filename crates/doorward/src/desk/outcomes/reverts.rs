@@ -7,35 +7,35 @@ use doorward_engine::{Effect, Mark, Operation, Scope, Target, path};
 use doorward_ledger::{Became, Kind, Log, OutcomeBody, StateKey};
 use doorward_vocabulary::CallId;
 
-use super::undone::{Change, Changes, SOON_MS, Undone};
-use crate::desk::replay::{self, Aftermath, Past};
+use super::undone::{Changes, RecordedChange, SOON_MS, UndoneChange};
+use crate::desk::replay::{self, Aftermath, RecordedDecision};
 use crate::machine::clock::milliseconds;
-use crate::machine::file_digests::{self, Seen};
+use crate::machine::file_digests::{self, FileDigests};
 use crate::machine::world;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 
 /// What one decision changes and discards.
-struct Deed {
+struct DecidedChange {
     id: CallId,
     turn: Option<String>,
     time_ms: u64,
-    before: Seen,
+    before: FileDigests,
     changes: Vec<String>,
     discards: Vec<String>,
 }
 
 /// How a call ended.
-struct End {
+struct CallEnd {
     time_ms: u64,
-    after: Seen,
+    after: FileDigests,
 }
 
 /// Reverted decisions that are not yet recorded as such.
-pub(super) fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
-    let ends = ends(&room.log, since_ms)?;
+pub(super) fn find(view: &LedgerView, since_ms: u64) -> Result<Vec<OutcomeBody>> {
+    let ends = ends(&view.log, since_ms)?;
     let mut discarded = Discarded::default();
     let (mut changes, mut undone) = (Changes::default(), Vec::new());
-    let fold = |deed: Option<Deed>| {
+    let fold = |deed: Option<DecidedChange>| {
         let Some(deed) = deed else { return };
         for (path, state) in &deed.before {
             undone.extend(changes.held(path, state, deed.time_ms));
@@ -46,13 +46,13 @@ pub(super) fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
         }
         discarded.pass(deed);
     };
-    let _passed = replay::each(&room.log, since_ms, |past| deed(&past), fold, |_| {})?;
-    if let Ok(key) = StateKey::load(&room.places.state().join("state.key")) {
+    let _passed = replay::each(&view.log, since_ms, |past| deed(&past), fold, |_| {})?;
+    if let Ok(key) = StateKey::load(&view.dirs.state().join("state.key")) {
         undone.extend(changes.open().iter().flat_map(|(path, at_ms)| put_back(&mut changes, path, *at_ms, &key)));
     }
     undone.extend(discarded.found);
-    let aftermath = Aftermath::read(&room.log, since_ms)?;
-    undone.retain(|undone| !aftermath.is_said(&undone.decision) && !is_kept(undone, room.places.home()));
+    let aftermath = Aftermath::read(&view.log, since_ms)?;
+    undone.retain(|undone| !aftermath.is_said(&undone.decision) && !is_kept(undone, view.dirs.home()));
     let mut found: BTreeMap<CallId, OutcomeBody> = BTreeMap::new();
     for undone in undone {
         let detail = in_words(&undone);
@@ -67,17 +67,17 @@ pub(super) fn found(room: &Room, since_ms: u64) -> Result<Vec<OutcomeBody>> {
 struct Discarded {
     /// Files, and the decisions that changed them, with the time.
     open: HashMap<String, Vec<(CallId, u64)>>,
-    found: Vec<Undone>,
+    found: Vec<UndoneChange>,
 }
 
 impl Discarded {
-    fn pass(&mut self, deed: Deed) {
+    fn pass(&mut self, deed: DecidedChange) {
         for discarded in &deed.discards {
             let gone: Vec<String> = self.open.keys().filter(|path| path::under(path, discarded)).cloned().collect();
             for path in gone {
                 for (decision, from_ms) in self.open.remove(&path).unwrap_or_default() {
                     let (path, by, to_ms) = (path.clone(), Some(deed.id.clone()), deed.time_ms);
-                    self.found.push(Undone { decision, path, by: by.map(Into::into), from_ms, to_ms });
+                    self.found.push(UndoneChange { decision, path, by: by.map(Into::into), from_ms, to_ms });
                 }
             }
         }
@@ -88,28 +88,28 @@ impl Discarded {
 }
 
 /// The file was written again soon after its last change and has its old content back.
-fn put_back(changes: &mut Changes, path: &str, at_ms: u64, key: &StateKey) -> Vec<Undone> {
+fn put_back(changes: &mut Changes, path: &str, at_ms: u64, key: &StateKey) -> Vec<UndoneChange> {
     let modified = std::fs::symlink_metadata(path).and_then(|found| found.modified()).map(milliseconds);
     match modified {
         // Most files were left alone or changed much later; no need to read them.
         Ok(modified) if modified > at_ms && modified - at_ms <= SOON_MS => {
-            file_digests::one(path, key).map(|state| changes.held(path, &state, modified)).unwrap_or_default()
+            file_digests::digest(path, key).map(|state| changes.held(path, &state, modified)).unwrap_or_default()
         }
         Ok(_) | Err(_) => Vec::new(),
     }
 }
 
 /// A commit, stash or checkout happened in between, so nothing is lost.
-fn is_kept(undone: &Undone, home: &str) -> bool {
+fn is_kept(undone: &UndoneChange, home: &str) -> bool {
     world::commit_changed(&undone.path, home, undone.from_ms..=undone.to_ms)
 }
 
-fn in_words(undone: &Undone) -> String {
+fn in_words(undone: &UndoneChange) -> String {
     let by = undone.by.as_deref().unwrap_or("hand");
     format!("`{}` was put back by {by}", undone.path)
 }
 
-fn deed(past: &Past) -> Option<Deed> {
+fn deed(past: &RecordedDecision) -> Option<DecidedChange> {
     let of = |wanted: &dyn Fn(&Effect) -> bool| -> Vec<String> {
         past.facts.effects.iter().filter(|effect| wanted(effect)).filter_map(path_of).collect()
     };
@@ -120,15 +120,15 @@ fn deed(past: &Past) -> Option<Deed> {
     }
     let body = &past.body;
     let (id, turn, before) = (body.id.clone(), body.turn.clone(), body.before.clone());
-    Some(Deed { id, turn, time_ms: past.time_ms, before, changes, discards })
+    Some(DecidedChange { id, turn, time_ms: past.time_ms, before, changes, discards })
 }
 
 /// What a call did to the files whose content is known before and after it.
-fn changed<'a>(deed: &'a Deed, end: &'a End) -> impl Iterator<Item = (&'a str, Change)> {
+fn changed<'a>(deed: &'a DecidedChange, end: &'a CallEnd) -> impl Iterator<Item = (&'a str, RecordedChange)> {
     deed.before.iter().filter_map(|(path, before)| {
         let after = end.after.get(path).filter(|after| *after != before)?;
         let (before, after, at_ms) = (before.clone(), after.clone(), end.time_ms);
-        let change = Change { decision: deed.id.clone(), turn: deed.turn.clone(), before, after, at_ms };
+        let change = RecordedChange { decision: deed.id.clone(), turn: deed.turn.clone(), before, after, at_ms };
         Some((path.as_str(), change))
     })
 }
@@ -149,7 +149,7 @@ fn path_of(effect: &Effect) -> Option<String> {
 }
 
 /// The decisions whose call ran to its end.
-fn ends(log: &Log, since_ms: u64) -> Result<HashMap<CallId, End>> {
+fn ends(log: &Log, since_ms: u64) -> Result<HashMap<CallId, CallEnd>> {
     let mut ends = HashMap::new();
     replay::others(log, since_ms, |record| {
         let time_ms = record.header.time_ms;
@@ -157,7 +157,7 @@ fn ends(log: &Log, since_ms: u64) -> Result<HashMap<CallId, End>> {
         let body = record.body.as_deref().filter(|_| is_outcome);
         let outcome = body.and_then(|body| serde_json::from_slice::<OutcomeBody>(body).ok());
         if let Some(OutcomeBody { decision, after, .. }) = outcome.filter(|outcome| outcome.became == Became::Ran) {
-            ends.insert(decision, End { time_ms, after });
+            ends.insert(decision, CallEnd { time_ms, after });
         }
     })?;
     Ok(ends)

@@ -16,16 +16,16 @@ struct Desk {
 impl Desk {
     fn new() -> Desk {
         let desk = Desk { base: tempfile::tempdir().unwrap() };
-        record::begin(&desk.places()).unwrap();
+        record::begin(&desk.dirs()).unwrap();
         desk
     }
 
-    fn places(&self) -> Places {
-        Places::at(self.base.path().to_str().unwrap())
+    fn dirs(&self) -> Dirs {
+        Dirs::at(self.base.path().to_str().unwrap())
     }
 
-    fn room(&self) -> Room {
-        Room::open(self.places()).unwrap()
+    fn room(&self) -> LedgerView {
+        LedgerView::open(self.dirs()).unwrap()
     }
 
     fn append(&self, body: &impl doorward_ledger::Body) {
@@ -78,11 +78,11 @@ fn what_a_later_call_put_back_is_on_record_as_taken_back_once() {
     desk.decided("asked", Verdict::Confirm, effect("", "/p/src/a.rs", &[]));
     desk.decided("restore", Verdict::AutoApprove, effect("git restore", "/p/src/a.rs", &[Mark::DiscardsWork]));
     desk.decided("later", Verdict::AutoApprove, effect("", "/p/src/a.rs", &[]));
-    let found = reverts::found(&desk.room(), 0).unwrap();
+    let found = reverts::find(&desk.room(), 0).unwrap();
     let ids: Vec<&str> = found.iter().map(|outcome| outcome.decision.as_str()).collect();
     assert_eq!((ids, found[0].became), (vec!["edit"], Became::Reverted));
-    assert_eq!(look(&desk.room(), 0).unwrap(), (1, 0));
-    assert_eq!(look(&desk.room(), 0).unwrap(), (0, 0));
+    assert_eq!(record_new(&desk.room(), 0).unwrap(), (1, 0));
+    assert_eq!(record_new(&desk.room(), 0).unwrap(), (0, 0));
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn what_a_person_typed_after_it_was_blocked_is_friction_once() {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let lines = [line("<bash-input>command blocked</bash-input>"), line("command blocked-too")];
     std::fs::write(&path, lines.map(|line| line.to_string()).join("\n")).unwrap();
-    assert_eq!(look(&desk.room(), 0).unwrap(), (0, 1));
-    assert_eq!(look(&desk.room(), 0).unwrap(), (0, 0));
+    assert_eq!(record_new(&desk.room(), 0).unwrap(), (0, 1));
+    assert_eq!(record_new(&desk.room(), 0).unwrap(), (0, 0));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn what_an_agent_wrote_into_a_transcript_was_typed_by_nobody() {
             "message": { "role": "user", "content": "<bash-input>command blocked</bash-input>" } });
         line[key] = value;
         std::fs::write(&path, line.to_string()).unwrap();
-        assert_eq!(look(&desk.room(), 0).unwrap(), (0, 0), "{line}");
+        assert_eq!(record_new(&desk.room(), 0).unwrap(), (0, 0), "{line}");
     }
 }
 

@@ -11,14 +11,16 @@ use doorward_vocabulary::CallId;
 use crate::machine::file_digests::NOTHING;
 
 /// A change that lasted longer was not undone, but changed again.
+// Decision 0022: someone who dislikes an edit takes it back while looking at it, not after lunch.
 pub(super) const SOON_MS: u64 = 15 * 60 * 1000;
 
 /// How many changes of one file are remembered.
+// A generator may rewrite one file thousands of times in a session; only its latest states can be undone.
 const CHAIN: usize = 64;
 
 /// What a recorded call did to a file.
 #[derive(Clone, Debug)]
-pub(super) struct Change {
+pub(super) struct RecordedChange {
     pub decision: CallId,
     pub turn: Option<String>,
     pub before: String,
@@ -29,7 +31,7 @@ pub(super) struct Change {
 
 /// A call whose change of a file was undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Undone {
+pub(super) struct UndoneChange {
     pub decision: CallId,
     pub path: String,
     /// The call that did it; `None` if it was done by hand.
@@ -41,11 +43,11 @@ pub(super) struct Undone {
 
 /// File changes that still exist as far as is known, oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Changes(BTreeMap<String, Vec<Change>>);
+pub(super) struct Changes(BTreeMap<String, Vec<RecordedChange>>);
 
 impl Changes {
     /// A file had this content at this time.
-    pub(super) fn held(&mut self, path: &str, state: &str, at_ms: u64) -> Vec<Undone> {
+    pub(super) fn held(&mut self, path: &str, state: &str, at_ms: u64) -> Vec<UndoneChange> {
         let Some(last) = self.0.get(path).and_then(|chain| chain.last()) else { return Vec::new() };
         let from_ms = last.at_ms;
         // Calls run in parallel: content seen before another call ended says nothing about that call.
@@ -57,7 +59,7 @@ impl Changes {
     }
 
     /// A call changed a file.
-    pub(super) fn changed(&mut self, path: &str, change: Change) -> Vec<Undone> {
+    pub(super) fn changed(&mut self, path: &str, change: RecordedChange) -> Vec<UndoneChange> {
         let gone = self.gone_since(path, &change.after);
         let Some(last) = gone.last() else {
             let chain = self.0.entry(path.to_owned()).or_default();
@@ -81,7 +83,7 @@ impl Changes {
     }
 
     /// Removes the changes that are gone because the file has its earlier content back.
-    fn gone_since(&mut self, path: &str, state: &str) -> Vec<Change> {
+    fn gone_since(&mut self, path: &str, state: &str) -> Vec<RecordedChange> {
         let Some(chain) = self.0.get_mut(path) else { return Vec::new() };
         let first = chain.iter().position(|change| change.before == state);
         first.map(|first| chain.split_off(first)).unwrap_or_default()
@@ -89,10 +91,15 @@ impl Changes {
 }
 
 /// A new file that is deleted again was often only temporary.
-fn undone(gone: Vec<Change>, path: &str, by: Option<String>, (from_ms, to_ms): (u64, u64)) -> Vec<Undone> {
+fn undone(
+    gone: Vec<RecordedChange>,
+    path: &str,
+    by: Option<String>,
+    (from_ms, to_ms): (u64, u64),
+) -> Vec<UndoneChange> {
     let edits = gone.into_iter().filter(|change| change.before != NOTHING);
     edits
-        .map(|change| Undone { decision: change.decision, path: path.to_owned(), by: by.clone(), from_ms, to_ms })
+        .map(|change| UndoneChange { decision: change.decision, path: path.to_owned(), by: by.clone(), from_ms, to_ms })
         .collect()
 }
 
@@ -100,10 +107,10 @@ fn undone(gone: Vec<Change>, path: &str, by: Option<String>, (from_ms, to_ms): (
 mod tests {
     use super::*;
 
-    fn change(decision: &str, turn: &str, states: &str, at_ms: u64) -> Change {
+    fn change(decision: &str, turn: &str, states: &str, at_ms: u64) -> RecordedChange {
         let (before, after) = states.split_once('>').unwrap();
         let turn = Some(turn.to_owned()).filter(|turn| !turn.is_empty());
-        Change { decision: decision.into(), turn, before: before.into(), after: after.into(), at_ms }
+        RecordedChange { decision: decision.into(), turn, before: before.into(), after: after.into(), at_ms }
     }
 
     /// Changes of one file, then what it held at a moment: the decisions that were undone.

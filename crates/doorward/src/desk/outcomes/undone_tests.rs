@@ -27,7 +27,7 @@ fn edit(room: &Room, id: &str, turn: &str, old: &str, new: &str) {
     let tell = |event: &str| {
         let mut payload = room.payload(id, "Edit", input.clone(), event);
         payload["prompt_id"] = turn.into();
-        let surroundings = Surroundings::new(Agent::Claude, room.places());
+        let surroundings = Surroundings::new(Agent::Claude, room.dirs());
         hook(payload.to_string().as_bytes(), &surroundings).unwrap().stdout
     };
     let answer: Value = serde_json::from_str(&tell("PreToolUse")).unwrap();
@@ -39,7 +39,7 @@ fn edit(room: &Room, id: &str, turn: &str, old: &str, new: &str) {
 }
 
 fn taken_back(room: &Room) -> Vec<OutcomeBody> {
-    reverts::found(&audit::Room::open(room.places()).unwrap(), 0).unwrap()
+    reverts::find(&audit::LedgerView::open(room.dirs()).unwrap(), 0).unwrap()
 }
 
 fn ids(found: &[OutcomeBody]) -> Vec<&str> {

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use doorward_engine::{Target, Verdict};
 use doorward_vocabulary::PatternId;
 
-use super::{Judge, Judged, Seen};
+use super::{Judge, PreviewedCall, TranscriptSummary};
 
 /// How many groups get a rule: start with these.
+// Trying a rule judges its calls again. A dozen covers nearly all questions of a normal month.
 const RULES: usize = 12;
 
 /// How many calls of a group a rule is tried on.
@@ -21,12 +22,12 @@ pub(super) struct Group {
     pub reason: String,
     pub example: String,
     pub calls: u64,
-    pub rule: Option<Rule>,
+    pub rule: Option<SuggestedRule>,
 }
 
 /// A line of configuration, and what it would do.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Rule {
+pub(super) struct SuggestedRule {
     /// The key and the value, as written in the configuration.
     pub text: String,
     /// Calls of the group that would then be silent.
@@ -43,19 +44,19 @@ enum Candidate {
 }
 
 /// The groups of what would be asked, the largest first.
-pub(super) fn of(seen: &Seen, judge: &mut Judge<'_>) -> Vec<Group> {
-    let asked: Vec<&Judged> =
+pub(super) fn of(seen: &TranscriptSummary, judge: &mut Judge<'_>) -> Vec<Group> {
+    let asked: Vec<&PreviewedCall> =
         seen.judged.iter().filter(|judged| judged.judgement.verdict == Verdict::Confirm).collect();
-    let mut kinds: BTreeMap<(PatternId, String), Vec<&Judged>> = BTreeMap::new();
+    let mut kinds: BTreeMap<(PatternId, String), Vec<&PreviewedCall>> = BTreeMap::new();
     for judged in &asked {
         let settled = judged.judgement.settled_by.as_str();
         let why = judged.judgement.rule.clone().unwrap_or_else(|| settled.to_owned());
         kinds.entry((judged.facts.pattern.clone(), why)).or_default().push(judged);
     }
     let mut kinds: Vec<_> = kinds.into_iter().collect();
-    let sum = |group: &[&Judged]| group.iter().map(|judged| judged.times).sum::<u64>();
+    let sum = |group: &[&PreviewedCall]| group.iter().map(|judged| judged.times).sum::<u64>();
     kinds.sort_by(|(a, one), (b, other)| sum(other).cmp(&sum(one)).then_with(|| a.cmp(b)));
-    let describe = |(at, ((pattern, _), group)): (usize, ((PatternId, String), Vec<&Judged>))| {
+    let describe = |(at, ((pattern, _), group)): (usize, ((PatternId, String), Vec<&PreviewedCall>))| {
         let reason = group.first().and_then(|first| Some(first.judgement.reasons_to_read().next()?.because.clone()));
         let example = group.first().map(|first| first.facts.subject.clone()).unwrap_or_default();
         let rule = if at < RULES { narrowest(&group, &asked, judge) } else { None };
@@ -65,9 +66,9 @@ pub(super) fn of(seen: &Seen, judge: &mut Judge<'_>) -> Vec<Group> {
 }
 
 /// The first rule, from narrow to wide, that silences any call of the group.
-fn narrowest(group: &[&Judged], asked: &[&Judged], judge: &mut Judge<'_>) -> Option<Rule> {
+fn narrowest(group: &[&PreviewedCall], asked: &[&PreviewedCall], judge: &mut Judge<'_>) -> Option<SuggestedRule> {
     for candidate in candidates(group) {
-        let mut silenced = |calls: &mut dyn Iterator<Item = &&Judged>| -> u64 {
+        let mut silenced = |calls: &mut dyn Iterator<Item = &&PreviewedCall>| -> u64 {
             let mut count = 0;
             for judged in calls.take(TRIED) {
                 let verdict = judge.would_be(judged, |loaded| candidate.add_to(&mut loaded.config));
@@ -77,16 +78,16 @@ fn narrowest(group: &[&Judged], asked: &[&Judged], judge: &mut Judge<'_>) -> Opt
         };
         let silences = silenced(&mut group.iter());
         if silences > 0 {
-            let is_other = |judged: &&&Judged| !group.iter().any(|own| std::ptr::eq(*own, **judged));
+            let is_other = |judged: &&&PreviewedCall| !group.iter().any(|own| std::ptr::eq(*own, **judged));
             let others = silenced(&mut asked.iter().filter(is_other).filter(|judged| candidate.concerns(judged)));
-            return Some(Rule { text: candidate.text(), silences, others });
+            return Some(SuggestedRule { text: candidate.text(), silences, others });
         }
     }
     None
 }
 
 /// What might silence a group: exactly its call, calls that start the same, its host, its project.
-fn candidates(group: &[&Judged]) -> Vec<Candidate> {
+fn candidates(group: &[&PreviewedCall]) -> Vec<Candidate> {
     let mut found = Vec::new();
     let Some(first) = group.first() else { return found };
     let facts = &first.facts;
@@ -118,7 +119,7 @@ pub(crate) fn common_start(subjects: &[&str]) -> Option<String> {
     (words.len() >= 2).then(|| words.join(" "))
 }
 
-fn host(judged: &Judged) -> Option<&str> {
+fn host(judged: &PreviewedCall) -> Option<&str> {
     judged.facts.effects.iter().find_map(|effect| match &effect.target {
         Target::Host(host) => Some(host.as_str()),
         Target::Path(_) | Target::Program(_) | Target::Resource(_) | Target::Unknown => None,
@@ -149,7 +150,7 @@ impl Candidate {
     }
 
     /// It can say something about this call.
-    fn concerns(&self, judged: &Judged) -> bool {
+    fn concerns(&self, judged: &PreviewedCall) -> bool {
         match self {
             Candidate::Allow(pattern) => pattern.starts_with(&judged.facts.tool),
             Candidate::Host(name) => host(judged) == Some(name),

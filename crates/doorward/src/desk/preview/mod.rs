@@ -12,11 +12,11 @@ use anyhow::Result;
 use clap::Args;
 use doorward_engine::{Facts, Judgement, Mode, Policy, ToolCall, Verdict};
 
-use crate::desk::transcripts::{self, Past, Source};
+use crate::desk::transcripts::{self, PastCall, TranscriptFile};
 use crate::machine::agent::Agent;
 use crate::machine::clock;
 use crate::machine::key;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::world::project_root;
 use crate::memory::evaluation;
 use crate::memory::world::disk::DiskWorld;
@@ -37,11 +37,12 @@ pub(crate) struct PreviewArguments {
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Maximum number of kinds of calls that rules are tried on.
+// Each kind is judged once per candidate rule, so this bounds the product; rarer kinds hardly change the numbers.
 const TRIED: usize = 2000;
 
 /// A past call, judged as if it were made now.
 #[derive(Clone, Debug)]
-pub(crate) struct Judged {
+pub(crate) struct PreviewedCall {
     pub agent: Agent,
     pub call: Rc<ToolCall>,
     pub facts: Rc<Facts>,
@@ -53,15 +54,15 @@ pub(crate) struct Judged {
 
 /// What all transcripts contain.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct TranscriptSummary {
     pub sessions: u64,
     pub malformed: u64,
     /// Calls that never reach a hook.
     pub unjudged: u64,
-    pub judged: Vec<Judged>,
+    pub judged: Vec<PreviewedCall>,
 }
 
-impl Seen {
+impl TranscriptSummary {
     pub(crate) fn count(&self, verdict: Verdict) -> u64 {
         self.judged.iter().filter(|judged| judged.judgement.verdict == verdict).map(|judged| judged.times).sum()
     }
@@ -69,10 +70,10 @@ impl Seen {
 
 pub(crate) fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
     evaluation::silence_panics();
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let since = clock::parse(&arguments.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
-    let mut judge = Judge::new(&places);
-    let sources = transcripts::sources(&places, since);
+    let mut judge = Judge::new(&dirs);
+    let sources = transcripts::sources(&dirs, since);
     let is_watched = std::io::stderr().is_terminal();
     for (done, source) in sources.iter().enumerate() {
         judge.read(source, since);
@@ -80,29 +81,29 @@ pub(crate) fn run(arguments: &PreviewArguments) -> Result<ExitCode> {
             bar(done + 1, sources.len(), judge.calls);
         }
     }
-    let seen = judge.seen();
+    let seen = judge.take_summary();
     let groups = groups::of(&seen, &mut judge);
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        writeln!(out, "{:#}", show::json(&seen, &groups, &transcripts::folders(&places)))?;
+        writeln!(out, "{:#}", show::json(&seen, &groups, &transcripts::folders(&dirs)))?;
     } else {
         show::text(&mut out, &seen, &groups, &arguments.since)?;
-        show::places(&mut out, &sources, &transcripts::folders(&places), places.home())?;
+        show::places(&mut out, &sources, &transcripts::folders(&dirs), dirs.home())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// What allow patterns would have done to past calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Silenced {
+pub(crate) struct SilencedCalls {
     calls: u64,
     asked: u64,
     silent: u64,
 }
 
-impl Silenced {
+impl SilencedCalls {
     pub(crate) fn sentence(self) -> String {
-        let Silenced { calls, asked, silent } = self;
+        let SilencedCalls { calls, asked, silent } = self;
         match calls {
             0 => "your agents' transcripts from the last 30 days have no calls to try them on".to_owned(),
             _ => format!(
@@ -113,14 +114,15 @@ impl Silenced {
 }
 
 /// Tries allow patterns on the transcripts of the last 30 days.
-pub(crate) fn silenced_by(places: &Places, patterns: &[String]) -> Silenced {
+pub(crate) fn silenced_by(dirs: &Dirs, patterns: &[String]) -> SilencedCalls {
     let since = clock::now_ms().saturating_sub(MONTH_MS);
-    let mut judge = Judge::new(places);
-    transcripts::sources(places, since).iter().for_each(|source| judge.read(source, since));
-    let seen = judge.seen();
-    let asked: Vec<&Judged> =
+    let mut judge = Judge::new(dirs);
+    transcripts::sources(dirs, since).iter().for_each(|source| judge.read(source, since));
+    let seen = judge.take_summary();
+    let asked: Vec<&PreviewedCall> =
         seen.judged.iter().filter(|judged| judged.judgement.verdict == Verdict::Confirm).take(TRIED).collect();
-    let mut silenced = Silenced { calls: seen.judged.iter().map(|judged| judged.times).sum(), ..Silenced::default() };
+    let mut silenced =
+        SilencedCalls { calls: seen.judged.iter().map(|judged| judged.times).sum(), ..SilencedCalls::default() };
     for judged in asked {
         let allow = |loaded: &mut Loaded| loaded.config.permissions.allow.extend(patterns.iter().cloned());
         let is_silent = judge.would_be(judged, allow) == Verdict::AutoApprove;
@@ -135,32 +137,32 @@ type Configured = Rc<(Loaded, Policy)>;
 
 /// Judges past calls, each kind of call once.
 pub(crate) struct Judge<'p> {
-    places: &'p Places,
+    dirs: &'p Dirs,
     configurations: HashMap<(Option<String>, &'static str), Configured>,
     projects: HashMap<String, Option<String>>,
     known: HashMap<String, usize>,
-    judged: Vec<Judged>,
-    seen: Seen,
+    judged: Vec<PreviewedCall>,
+    seen: TranscriptSummary,
     calls: u64,
     /// Writes nothing to disk, not even a key.
     key: [u8; 16],
 }
 
 impl<'p> Judge<'p> {
-    fn new(places: &'p Places) -> Judge<'p> {
+    fn new(dirs: &'p Dirs) -> Judge<'p> {
         Judge {
-            places,
+            dirs,
             configurations: HashMap::new(),
             projects: HashMap::new(),
             known: HashMap::new(),
             judged: Vec::new(),
-            seen: Seen::default(),
+            seen: TranscriptSummary::default(),
             calls: 0,
             key: key::passing(),
         }
     }
 
-    fn read(&mut self, source: &Source, since: u64) {
+    fn read(&mut self, source: &TranscriptFile, since: u64) {
         let found = transcripts::read(source, since);
         self.seen.malformed += found.malformed;
         let mut sessions: Vec<&str> = found.calls.iter().map(|call| call.session.as_str()).collect();
@@ -172,11 +174,11 @@ impl<'p> Judge<'p> {
         }
     }
 
-    fn judge(&mut self, past: &Past) {
+    fn judge(&mut self, past: &PastCall) {
         self.calls += 1;
         // The session's earlier history is unknown, so equal calls get equal verdicts.
-        let likeness = format!("{}\0{}\0{}\0{}", past.agent.name(), past.cwd, past.tool, past.input);
-        if let Some(judged) = self.known.get(&likeness).and_then(|at| self.judged.get_mut(*at)) {
+        let fingerprint = format!("{}\0{}\0{}\0{}", past.agent.name(), past.cwd, past.tool, past.input);
+        if let Some(judged) = self.known.get(&fingerprint).and_then(|at| self.judged.get_mut(*at)) {
             judged.times += 1;
             return;
         }
@@ -186,11 +188,11 @@ impl<'p> Judge<'p> {
         };
         let project = self.project(&proposed.call.cwd);
         let configured = self.configured(project.clone(), past.agent);
-        let considered = self.consider(&proposed.call, project.clone(), &configured.0, &configured.1);
-        self.known.insert(likeness, self.judged.len());
-        let (facts, judgement) = (Rc::new(considered.facts), Rc::new(considered.judgement));
+        let evaluation = self.consider(&proposed.call, project.clone(), &configured.0, &configured.1);
+        self.known.insert(fingerprint, self.judged.len());
+        let (facts, judgement) = (Rc::new(evaluation.facts), Rc::new(evaluation.judgement));
         let call = Rc::new(proposed.call);
-        self.judged.push(Judged { agent: past.agent, call, facts, judgement, project, times: 1 });
+        self.judged.push(PreviewedCall { agent: past.agent, call, facts, judgement, project, times: 1 });
     }
 
     fn consider(
@@ -200,10 +202,9 @@ impl<'p> Judge<'p> {
         loaded: &Loaded,
         policy: &Policy,
     ) -> evaluation::Evaluation {
-        let world = DiskWorld::new(self.places, &call.cwd, project, loaded)
-            .with_programs(loaded.own.programs)
-            .with_key(self.key);
-        evaluation::consider(call, &world, policy)
+        let world =
+            DiskWorld::new(self.dirs, &call.cwd, project, loaded).with_programs(loaded.own.programs).with_key(self.key);
+        evaluation::evaluate(call, &world, policy)
     }
 
     fn project(&mut self, cwd: &str) -> Option<String> {
@@ -212,22 +213,22 @@ impl<'p> Judge<'p> {
 
     /// The current configuration in mode `auto`, which is what a preview shows.
     fn configured(&mut self, project: Option<String>, agent: Agent) -> Configured {
-        let places = self.places;
+        let dirs = self.dirs;
         let known = self.configurations.entry((project.clone(), agent.name()));
         let made = known.or_insert_with(|| {
-            let loaded = load::load(places, project.as_deref(), agent.name());
+            let loaded = load::load(dirs, project.as_deref(), agent.name());
             let policy = loaded.policy(Mode::Auto).unwrap_or_else(|_| Policy::built_in());
             Rc::new((loaded, policy))
         });
         Rc::clone(made)
     }
 
-    fn seen(&mut self) -> Seen {
-        Seen { judged: std::mem::take(&mut self.judged), ..std::mem::take(&mut self.seen) }
+    fn take_summary(&mut self) -> TranscriptSummary {
+        TranscriptSummary { judged: std::mem::take(&mut self.judged), ..std::mem::take(&mut self.seen) }
     }
 
     /// The verdict on a call under a changed configuration.
-    pub(crate) fn would_be(&mut self, judged: &Judged, change: impl FnOnce(&mut Loaded)) -> Verdict {
+    pub(crate) fn would_be(&mut self, judged: &PreviewedCall, change: impl FnOnce(&mut Loaded)) -> Verdict {
         let configured = self.configured(judged.project.clone(), judged.agent);
         let mut loaded = configured.0.clone();
         change(&mut loaded);
@@ -253,9 +254,9 @@ mod tests {
     #[test]
     fn a_call_that_was_made_often_is_judged_once_and_counted_each_time() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        let mut judge = Judge::new(&places);
-        let past = |command: &str| Past {
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        let mut judge = Judge::new(&dirs);
+        let past = |command: &str| PastCall {
             agent: Agent::Claude,
             session: "s".into(),
             cwd: "/".into(),
@@ -269,7 +270,7 @@ mod tests {
         for command in ["ls", "rm -rf /", "ls"] {
             judge.judge(&past(command));
         }
-        let seen = judge.seen();
+        let seen = judge.take_summary();
         assert_eq!((seen.judged.len(), seen.count(Verdict::AutoApprove), seen.count(Verdict::Block)), (2, 2, 1));
     }
 }

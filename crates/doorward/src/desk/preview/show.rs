@@ -7,8 +7,8 @@ use anstyle::Style;
 use doorward_engine::Verdict;
 use serde_json::{Value, json};
 
-use super::{Group, Seen};
-use crate::desk::transcripts::Source;
+use super::{Group, TranscriptSummary};
+use crate::desk::transcripts::TranscriptFile;
 use crate::machine::agent::Agent;
 use crate::machine::visible;
 
@@ -21,7 +21,7 @@ const LENGTH: usize = 100;
 const FAINT: Style = Style::new().dimmed();
 const BOLD: Style = Style::new().bold();
 
-pub(super) fn text(out: &mut dyn Write, seen: &Seen, groups: &[Group], since: &str) -> io::Result<()> {
+pub(super) fn text(out: &mut dyn Write, seen: &TranscriptSummary, groups: &[Group], since: &str) -> io::Result<()> {
     let (silent, asked, blocked) = counts(seen);
     let all = silent + asked + blocked;
     writeln!(out, "{all} calls in {} sessions since {}:", seen.sessions, visible(since))?;
@@ -62,7 +62,7 @@ pub(super) fn text(out: &mut dyn Write, seen: &Seen, groups: &[Group], since: &s
 /// Where doorward looked for transcripts, and how many it found.
 pub(super) fn places(
     out: &mut dyn Write,
-    sources: &[Source],
+    sources: &[TranscriptFile],
     folders: &[(Agent, PathBuf)],
     home: &str,
 ) -> io::Result<()> {
@@ -78,7 +78,7 @@ pub(super) fn places(
     writeln!(out, "{FAINT}looked in {}{FAINT:#}", visible(&looked.join(", ")))
 }
 
-pub(super) fn json(seen: &Seen, groups: &[Group], folders: &[(Agent, PathBuf)]) -> Value {
+pub(super) fn json(seen: &TranscriptSummary, groups: &[Group], folders: &[(Agent, PathBuf)]) -> Value {
     let (silent, asked, blocked) = counts(seen);
     let listed: Vec<Value> = groups
         .iter()
@@ -100,7 +100,7 @@ pub(super) fn json(seen: &Seen, groups: &[Group], folders: &[(Agent, PathBuf)]) 
     })
 }
 
-fn counts(seen: &Seen) -> (u64, u64, u64) {
+fn counts(seen: &TranscriptSummary) -> (u64, u64, u64) {
     (seen.count(Verdict::AutoApprove), seen.count(Verdict::Confirm), seen.count(Verdict::Block))
 }
 

@@ -30,18 +30,10 @@ impl Aftermath {
         let mut aftermath = Aftermath::default();
         stream::others(log, since_ms, |record| {
             let body = record.body.as_deref().unwrap_or_default();
-            match record.header.kind {
-                Kind::Answer => aftermath.answered(read(body)),
-                Kind::Outcome => aftermath.became(read(body)),
-                Kind::Decision
-                | Kind::Grant
-                | Kind::Policy
-                | Kind::Mode
-                | Kind::Alert
-                | Kind::Gap
-                | Kind::Tombstone
-                | Kind::Checkpoint
-                | Kind::Session => {}
+            if record.header.kind == Kind::Answer {
+                aftermath.note_answer(read(body));
+            } else if record.header.kind == Kind::Outcome {
+                aftermath.note_outcome(read(body));
             }
         })?;
         Ok(aftermath)
@@ -68,7 +60,7 @@ impl Aftermath {
         self.said.contains(decision)
     }
 
-    fn answered(&mut self, answer: Option<AnswerBody>) {
+    fn note_answer(&mut self, answer: Option<AnswerBody>) {
         let Some(answer) = answer else { return };
         if answer.is_override() {
             self.refused.remove(&answer.decision);
@@ -79,7 +71,7 @@ impl Aftermath {
         }
     }
 
-    fn became(&mut self, outcome: Option<OutcomeBody>) {
+    fn note_outcome(&mut self, outcome: Option<OutcomeBody>) {
         let Some(OutcomeBody { decision, became, .. }) = outcome else { return };
         if !matches!(became, Became::Ran | Became::Failed) {
             self.said.insert(decision.clone());

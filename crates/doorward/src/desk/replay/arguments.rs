@@ -7,8 +7,8 @@ use clap::Args;
 use doorward_engine::Scorer;
 
 use crate::policy::config::{Config, Numbers};
-use crate::policy::load::Instead;
-use crate::policy::user_files::{self, Own};
+use crate::policy::load::Overrides;
+use crate::policy::user_files::{self, Extensions};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
@@ -43,8 +43,8 @@ pub(crate) struct ReplayArguments {
 
 impl ReplayArguments {
     /// The replacements for the current policy.
-    pub(crate) fn instead(&self) -> Result<Instead> {
-        Ok(Instead {
+    pub(crate) fn overrides(&self) -> Result<Overrides> {
+        Ok(Overrides {
             config: self.config.as_deref().map(config).transpose()?,
             thresholds: self.thresholds.as_deref().map(thresholds).transpose()?,
             own: self.rules.as_deref().map(rules).transpose()?,
@@ -67,12 +67,12 @@ fn model(path: &Path) -> Result<Scorer> {
     Scorer::parse(&text(path)?).map_err(|problem| wrong(path, "is not a valid model", &problem))
 }
 
-fn rules(folder: &Path) -> Result<Own> {
+fn rules(folder: &Path) -> Result<Extensions> {
     if !folder.is_dir() {
         bail!("`{}` is not a folder of rules", folder.display());
     }
     let rules = user_files::rules_in(folder).map_err(|problems| anyhow!(problems.join("; ")))?;
-    Ok(Own { rules, ..Own::default() })
+    Ok(Extensions { rules, ..Extensions::default() })
 }
 
 fn text(path: &Path) -> Result<String> {

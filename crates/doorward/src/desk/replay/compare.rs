@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use doorward_engine::{Bump, Compared, Judgement, Shift, Stand, Verdict, compare, judge};
+use doorward_engine::{Comparison, Judgement, Ruling, SemverBump, Shift, Verdict, compare, judge};
 use doorward_ledger::{DecisionBody, Log, Progress};
 use doorward_vocabulary::{CallId, PatternId};
 
 use super::aftermath::Aftermath;
 use super::policies::{Baseline, Policies};
-use super::stream::{self, Passed, Past};
+use super::stream::{self, ReadCounts, RecordedDecision};
 use crate::memory::decisions;
 
 /// Beyond this many, changes are counted but not listed.
+// A replay reads a million decisions; a changed default can flip nearly all of them, and each entry holds its text.
 pub(super) const LISTED: usize = 50_000;
 
 /// How much of a call a list shows.
@@ -22,7 +23,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// One decision that comes out differently.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Change {
+pub(crate) struct ChangedVerdict {
     pub sequence: u64,
     pub time_ms: u64,
     /// The name of the decision.
@@ -35,8 +36,8 @@ pub(crate) struct Change {
     /// The operation of its most serious effect.
     pub category: String,
     pub pattern: PatternId,
-    pub before: Stand,
-    pub after: Stand,
+    pub before: Ruling,
+    pub after: Ruling,
     pub shift: Shift,
     /// It was reverted or flagged afterwards.
     pub is_regret: bool,
@@ -46,7 +47,7 @@ pub(crate) struct Change {
     pub is_refused: bool,
 }
 
-impl Change {
+impl ChangedVerdict {
     /// The deciding rule, before or after: that of the stricter side.
     pub(crate) fn rule(&self) -> Option<&str> {
         let (first, second) = match self.shift {
@@ -77,7 +78,7 @@ impl Verdicts {
 
 /// The decisions of one category, or all of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sums {
+pub(crate) struct ReplaySums {
     pub judged: u64,
     pub before: Verdicts,
     pub after: Verdicts,
@@ -85,7 +86,7 @@ pub(crate) struct Sums {
     pub stricter: u64,
 }
 
-impl Sums {
+impl ReplaySums {
     fn add(&mut self, before: Verdict, after: Verdict, shift: Option<Shift>) {
         self.judged += 1;
         self.before.add(before);
@@ -97,7 +98,7 @@ impl Sums {
 
 /// What a policy change would have saved people, and what it would have cost them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Worth {
+pub(crate) struct SavedAndCost {
     /// Was approved and regretted, and would have been asked about or blocked.
     pub regret_avoided: u64,
     /// Was not approved, would be now, and was refused, or regretted after an override.
@@ -110,7 +111,7 @@ pub(crate) struct Worth {
 
 /// How the record compares with judging it again under the policy it was made under.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordCheck {
     /// Decisions that were made under exactly the old policy.
     pub same_policy: u64,
     /// How many of these come out differently from what is recorded: should be none.
@@ -122,14 +123,14 @@ pub(crate) struct Recorded {
 /// What judging again found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Replayed {
-    pub passed: Passed,
-    pub all: Sums,
-    pub categories: BTreeMap<String, Sums>,
+    pub passed: ReadCounts,
+    pub all: ReplaySums,
+    pub categories: BTreeMap<String, ReplaySums>,
     /// The first [`LISTED`] of them; `all` counts every one.
-    pub laxer: Vec<Change>,
-    pub stricter: Vec<Change>,
-    pub worth: Worth,
-    pub recorded: Recorded,
+    pub laxer: Vec<ChangedVerdict>,
+    pub stricter: Vec<ChangedVerdict>,
+    pub worth: SavedAndCost,
+    pub recorded: RecordCheck,
     pub first_ms: Option<u64>,
     pub last_ms: Option<u64>,
 }
@@ -140,8 +141,8 @@ impl Replayed {
     }
 
     /// What the change means for the version of the ruleset.
-    pub(crate) fn bump(&self) -> Bump {
-        Bump::of(self.all.laxer, self.all.stricter)
+    pub(crate) fn bump(&self) -> SemverBump {
+        SemverBump::of(self.all.laxer, self.all.stricter)
     }
 
     /// The number of days the record spans, at least one.
@@ -155,8 +156,8 @@ impl Replayed {
         (self.all.before.confirm as f64 / self.days(), self.all.after.confirm as f64 / self.days())
     }
 
-    fn take(&mut self, row: Row) {
-        let Row { time_ms, category, before, after, shift, recorded, change, worth } = row;
+    fn take(&mut self, row: ReplayedCall) {
+        let ReplayedCall { time_ms, category, before, after, shift, recorded, change, worth } = row;
         self.first_ms = Some(self.first_ms.map_or(time_ms, |first| first.min(time_ms)));
         self.last_ms = Some(self.last_ms.map_or(time_ms, |last| last.max(time_ms)));
         self.all.add(before, after, shift);
@@ -164,14 +165,14 @@ impl Replayed {
             Some(sums) => sums.add(before, after, shift),
             None => self.categories.entry(category).or_default().add(before, after, shift),
         }
-        self.worth.regret_avoided += u64::from(worth == Some(Effect::RegretAvoided));
-        self.worth.regret_added += u64::from(worth == Some(Effect::RegretAdded));
-        self.worth.friction_avoided += u64::from(worth == Some(Effect::FrictionAvoided));
-        self.worth.friction_added += u64::from(worth == Some(Effect::FrictionAdded));
+        self.worth.regret_avoided += u64::from(worth == Some(WorthChange::RegretAvoided));
+        self.worth.regret_added += u64::from(worth == Some(WorthChange::RegretAdded));
+        self.worth.friction_avoided += u64::from(worth == Some(WorthChange::FrictionAvoided));
+        self.worth.friction_added += u64::from(worth == Some(WorthChange::FrictionAdded));
         match recorded {
-            Kept::Elsewhere => {}
-            Kept::Same => self.recorded.same_policy += 1,
-            Kept::Differs(id) => {
+            RecordMatch::Elsewhere => {}
+            RecordMatch::Same => self.recorded.same_policy += 1,
+            RecordMatch::Differs(id) => {
                 self.recorded.same_policy += 1;
                 self.recorded.differing += 1;
                 if self.recorded.first.len() < 20 {
@@ -199,9 +200,9 @@ pub(crate) fn replay(
 ) -> Result<Replayed> {
     let aftermath = Aftermath::read(log, since_ms)?;
     let mut replayed = Replayed::default();
-    let work = |past: Past| judged(&past, policies, &aftermath);
+    let work = |past: RecordedDecision| judged(&past, policies, &aftermath);
     let mut fault = None;
-    let fold = |row: Result<Row, String>| match row {
+    let fold = |row: Result<ReplayedCall, String>| match row {
         Ok(row) => replayed.take(row),
         Err(problem) => fault = Some(problem),
     };
@@ -214,19 +215,19 @@ pub(crate) fn replay(
 }
 
 /// What one decision adds.
-struct Row {
+struct ReplayedCall {
     time_ms: u64,
     category: String,
     before: Verdict,
     after: Verdict,
     shift: Option<Shift>,
-    recorded: Kept,
-    change: Option<Box<Change>>,
-    worth: Option<Effect>,
+    recorded: RecordMatch,
+    change: Option<Box<ChangedVerdict>>,
+    worth: Option<WorthChange>,
 }
 
 /// Compares the recorded judgement with the old policy's.
-enum Kept {
+enum RecordMatch {
     /// It was made under another policy.
     Elsewhere,
     Same,
@@ -234,29 +235,29 @@ enum Kept {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Effect {
+enum WorthChange {
     RegretAvoided,
     RegretAdded,
     FrictionAvoided,
     FrictionAdded,
 }
 
-fn judged(past: &Past, policies: &Policies<'_>, aftermath: &Aftermath) -> Result<Row, String> {
-    let Past { body, facts, time_ms, .. } = past;
-    let pair = policies.of(body)?;
+fn judged(past: &RecordedDecision, policies: &Policies<'_>, aftermath: &Aftermath) -> Result<ReplayedCall, String> {
+    let RecordedDecision { body, facts, time_ms, .. } = past;
+    let pair = policies.for_decision(body)?;
     let (before, after, recorded) = match policies.baseline() {
         Baseline::OldPolicy => {
-            let Compared { before, after, .. } = compare(facts, &pair.old, &pair.new);
-            (Stand::of(&before), Stand::of(&after), kept(body, &before))
+            let Comparison { before, after, .. } = compare(facts, &pair.old, &pair.new);
+            (Ruling::of(&before), Ruling::of(&after), record_match(body, &before))
         }
         Baseline::Record => {
-            let after = Stand::of(&judge(facts, &pair.new));
-            (decisions::stand(body, &after), after, Kept::Elsewhere)
+            let after = Ruling::of(&judge(facts, &pair.new));
+            (decisions::stand(body, &after), after, RecordMatch::Elsewhere)
         }
     };
     let shift = before.shift_to(&after);
     let change = shift.map(|shift| Box::new(change(past, (&before, &after), shift, aftermath)));
-    Ok(Row {
+    Ok(ReplayedCall {
         time_ms: *time_ms,
         category: body.category.clone().unwrap_or_else(|| "nothing".to_owned()),
         before: before.verdict,
@@ -268,9 +269,14 @@ fn judged(past: &Past, policies: &Policies<'_>, aftermath: &Aftermath) -> Result
     })
 }
 
-fn change(past: &Past, (before, after): (&Stand, &Stand), shift: Shift, aftermath: &Aftermath) -> Change {
+fn change(
+    past: &RecordedDecision,
+    (before, after): (&Ruling, &Ruling),
+    shift: Shift,
+    aftermath: &Aftermath,
+) -> ChangedVerdict {
     let body = &past.body;
-    Change {
+    ChangedVerdict {
         sequence: past.sequence,
         time_ms: past.time_ms,
         id: body.id.clone(),
@@ -289,21 +295,23 @@ fn change(past: &Past, (before, after): (&Stand, &Stand), shift: Shift, aftermat
     }
 }
 
-fn worth(change: &Change, aftermath: &Aftermath) -> Option<Effect> {
-    let approved = |stand: &Stand| stand.verdict == Verdict::AutoApprove;
+fn worth(change: &ChangedVerdict, aftermath: &Aftermath) -> Option<WorthChange> {
+    let approved = |stand: &Ruling| stand.verdict == Verdict::AutoApprove;
     match (approved(&change.before), approved(&change.after)) {
-        (true, false) if change.is_regret => Some(Effect::RegretAvoided),
-        (true, false) => Some(Effect::FrictionAdded),
-        (false, true) if change.is_regret || change.is_refused => Some(Effect::RegretAdded),
-        (false, true) if change.is_overridden || aftermath.is_friction(&change.id) => Some(Effect::FrictionAvoided),
+        (true, false) if change.is_regret => Some(WorthChange::RegretAvoided),
+        (true, false) => Some(WorthChange::FrictionAdded),
+        (false, true) if change.is_regret || change.is_refused => Some(WorthChange::RegretAdded),
+        (false, true) if change.is_overridden || aftermath.is_friction(&change.id) => {
+            Some(WorthChange::FrictionAvoided)
+        }
         (false, true) | (true, true) | (false, false) => None,
     }
 }
 
 /// Whether judging again gives exactly what is recorded, if it was made under the same policy.
-fn kept(body: &DecisionBody, judgement: &Judgement) -> Kept {
+fn record_match(body: &DecisionBody, judgement: &Judgement) -> RecordMatch {
     if !decisions::is_of_policy(body, &judgement.policy) {
-        return Kept::Elsewhere;
+        return RecordMatch::Elsewhere;
     }
-    if decisions::says_the_same(body, judgement) { Kept::Same } else { Kept::Differs(body.id.clone()) }
+    if decisions::says_the_same(body, judgement) { RecordMatch::Same } else { RecordMatch::Differs(body.id.clone()) }
 }

@@ -70,7 +70,7 @@ impl<'a> Policies<'a> {
     }
 
     /// The two policies for a decision.
-    pub(crate) fn of(&self, body: &DecisionBody) -> Result<Arc<Pair>, String> {
+    pub(crate) fn for_decision(&self, body: &DecisionBody) -> Result<Arc<Pair>, String> {
         let mode = body.mode.unwrap_or(Mode::Auto);
         let setting = Setting { agent: body.agent.clone().unwrap_or_default(), project: body.project.clone(), mode };
         let broken = |_| "internal error while building a policy".to_owned();

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use doorward_engine::{Shift, Stand};
+use doorward_engine::{Ruling, Shift};
 use serde_json::{Value, json};
 
-use super::compare::{Change, Replayed, Sums, Verdicts};
+use super::compare::{ChangedVerdict, ReplaySums, Replayed, Verdicts};
 use crate::desk::screen::verdict_style;
 use crate::machine::clock;
 use crate::machine::visible;
@@ -72,7 +72,7 @@ pub(crate) fn sums(out: &mut dyn Write, replayed: &Replayed) -> std::io::Result<
     }
 }
 
-fn line(out: &mut dyn Write, change: &Change) -> std::io::Result<()> {
+fn line(out: &mut dyn Write, change: &ChangedVerdict) -> std::io::Result<()> {
     let style = verdict_style(change.after.verdict);
     let rule = change.rule().map(|rule| format!(" (rule {rule})")).unwrap_or_default();
     let said = match (change.is_regret, change.is_refused, change.is_overridden) {
@@ -93,15 +93,15 @@ fn line(out: &mut dyn Write, change: &Change) -> std::io::Result<()> {
     )
 }
 
-fn standing(stand: &Stand) -> String {
+fn standing(stand: &Ruling) -> String {
     match stand.cleared_by {
         Some(clearance) => format!("{} ({clearance})", stand.verdict),
         None => stand.verdict.to_string(),
     }
 }
 
-fn row(sums: &Sums) -> String {
-    let Sums { judged, before, after, laxer, stricter } = sums;
+fn row(sums: &ReplaySums) -> String {
+    let ReplaySums { judged, before, after, laxer, stricter } = sums;
     let of = |verdicts: &Verdicts| format!("{}/{}/{}", verdicts.approve, verdicts.confirm, verdicts.block);
     format!(
         "{judged} judged; approve/confirm/block {} before, {} after; {laxer} laxer, {stricter} stricter",
@@ -115,7 +115,7 @@ pub(crate) fn to_json(replayed: &Replayed, limit: usize) -> Value {
     let limit = if limit == 0 { usize::MAX } else { limit };
     let Replayed { all, passed, worth, recorded, .. } = replayed;
     let (before, after) = replayed.confirms_per_day();
-    let list = |changes: &[Change]| changes.iter().take(limit).map(change_json).collect::<Vec<Value>>();
+    let list = |changes: &[ChangedVerdict]| changes.iter().take(limit).map(change_json).collect::<Vec<Value>>();
     let categories: serde_json::Map<String, Value> =
         replayed.categories.iter().map(|(name, sums)| (name.clone(), sums_json(sums))).collect();
     json!({
@@ -130,14 +130,14 @@ pub(crate) fn to_json(replayed: &Replayed, limit: usize) -> Value {
     })
 }
 
-fn sums_json(sums: &Sums) -> Value {
+fn sums_json(sums: &ReplaySums) -> Value {
     let of = |verdicts: &Verdicts| json!({ "approve": verdicts.approve, "confirm": verdicts.confirm, "block": verdicts.block });
     json!({ "judged": sums.judged, "before": of(&sums.before), "after": of(&sums.after), "laxer": sums.laxer,
         "stricter": sums.stricter })
 }
 
-fn change_json(change: &Change) -> Value {
-    let stand = |stand: &Stand| {
+fn change_json(change: &ChangedVerdict) -> Value {
+    let stand = |stand: &Ruling| {
         json!({ "verdict": stand.verdict, "cleared_by": stand.cleared_by, "settled_by": stand.settled_by,
             "rule": stand.rule })
     };

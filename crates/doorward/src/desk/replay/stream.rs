@@ -11,9 +11,11 @@ use doorward_ledger::{DecisionBody, Kind, Log, Progress, ReadError, Record};
 use crate::memory::decisions;
 
 /// Entries per batch.
+// Large enough that handing over costs nothing, small enough that the last thread does not finish alone.
 const BATCH: usize = 128;
 
 /// Maximum number of waiting batches.
+// Bounds memory where reading is faster than judging.
 const AHEAD: usize = 8;
 
 /// More threads than this would only wait for the disk.
@@ -21,7 +23,7 @@ const THREADS: usize = 4;
 
 /// A recorded decision, reassembled with its facts.
 #[derive(Debug)]
-pub(crate) struct Past {
+pub(crate) struct RecordedDecision {
     pub sequence: u64,
     pub time_ms: u64,
     pub body: DecisionBody,
@@ -30,7 +32,7 @@ pub(crate) struct Past {
 
 /// Counts of what was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Passed {
+pub(crate) struct ReadCounts {
     /// Decisions with facts that can be judged.
     pub decisions: u64,
     /// Decisions whose body was dropped by retention.
@@ -52,10 +54,10 @@ struct Batch<T> {
 pub(crate) fn each<R: Send>(
     log: &Log,
     since_ms: u64,
-    work: impl Fn(Past) -> R + Sync,
+    work: impl Fn(RecordedDecision) -> R + Sync,
     mut fold: impl FnMut(R),
     mut progress: impl FnMut(Progress),
-) -> Result<Passed> {
+) -> Result<ReadCounts> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
     let (to_work, waiting) = sync_channel::<Batch<Record>>(AHEAD);
     let (to_fold, done) = sync_channel::<Batch<Option<R>>>(AHEAD);
@@ -68,7 +70,7 @@ pub(crate) fn each<R: Send>(
             scope.spawn(move || work_off(waiting, &to_fold, work));
         }
         drop(to_fold);
-        let mut judged = Passed::default();
+        let mut judged = ReadCounts::default();
         in_order(&done, |batch| {
             for result in batch.items {
                 match result {
@@ -82,7 +84,7 @@ pub(crate) fn each<R: Send>(
             progress(batch.progress);
         });
         let read = reader.join().map_err(|_| anyhow!("internal error while reading the record"))??;
-        Ok(Passed { dropped: read.dropped, bad: read.bad, ..judged })
+        Ok(ReadCounts { dropped: read.dropped, bad: read.bad, ..judged })
     })
 }
 
@@ -99,10 +101,10 @@ pub(crate) fn others(log: &Log, since_ms: u64, mut each: impl FnMut(&Record)) ->
 }
 
 /// Reads the log and hands out batches; stops early once the receivers are gone.
-fn read(log: &Log, since_ms: u64, to_work: &SyncSender<Batch<Record>>) -> Result<Passed> {
+fn read(log: &Log, since_ms: u64, to_work: &SyncSender<Batch<Record>>) -> Result<ReadCounts> {
     let mut records = log.records()?;
     let of = records.segments_left();
-    let mut passed = Passed::default();
+    let mut passed = ReadCounts::default();
     let (mut items, mut number, mut count) = (Vec::with_capacity(BATCH), 0, 0);
     loop {
         let next = records.next();
@@ -136,7 +138,7 @@ fn read(log: &Log, since_ms: u64, to_work: &SyncSender<Batch<Record>>) -> Result
 fn work_off<R>(
     waiting: &Mutex<Receiver<Batch<Record>>>,
     to_fold: &SyncSender<Batch<Option<R>>>,
-    work: &impl Fn(Past) -> R,
+    work: &impl Fn(RecordedDecision) -> R,
 ) {
     loop {
         let taken = waiting.lock().map(|waiting| waiting.recv());
@@ -149,10 +151,10 @@ fn work_off<R>(
 }
 
 /// The decision and its facts; `None` if it can't be judged again.
-fn past(record: &Record) -> Option<Past> {
+fn past(record: &Record) -> Option<RecordedDecision> {
     let body: DecisionBody = serde_json::from_slice(record.body.as_deref()?).ok()?;
     let facts = decisions::facts(&body)?;
-    Some(Past { sequence: record.header.sequence, time_ms: record.header.time_ms, body, facts })
+    Some(RecordedDecision { sequence: record.header.sequence, time_ms: record.header.time_ms, body, facts })
 }
 
 /// Batches in the order of their numbers, whichever is done first.

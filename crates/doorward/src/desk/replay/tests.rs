@@ -10,53 +10,47 @@ use serde_json::{Value, json};
 use super::compare::Verdicts;
 use super::*;
 use crate::desk::grants::answer::approve as say_yes;
-use crate::desk::grants::answer::{Step, Yes, to_type};
+use crate::desk::grants::answer::{ApprovalStep, ApprovedBy, to_type};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
 use crate::machine::record::{self, Ledger};
-use crate::memory::grants::store::Desk;
+use crate::machine::test_home::TestHome;
+use crate::memory::grants::store::GrantStore;
 use crate::policy::config::Config;
 
 /// A home with agents in three modes, and a project beside it.
 struct House {
-    base: tempfile::TempDir,
+    base: TestHome,
 }
 
 const CONFIG: &str = "[agents.claude]\nmode = \"auto\"\n[agents.codex]\nmode = \"shadow\"\n";
 
+impl std::ops::Deref for House {
+    type Target = TestHome;
+
+    fn deref(&self) -> &TestHome {
+        &self.base
+    }
+}
+
 impl House {
     fn new(config: &str) -> House {
-        let house = House { base: tempfile::tempdir().unwrap() };
+        let house = House { base: TestHome::new() };
         house.put("home/.config/doorward/config.toml", config);
         house.put("project/.git/HEAD", "ref: refs/heads/main\n");
         house.put("project/.git/refs/heads/main", &format!("{}\n", "1".repeat(40)));
         house.put("project/.git/config", "[remote \"origin\"]\nurl = https://git.example.org/x.git\n");
         house.put("project/notes.txt", "one\n");
-        record::begin(&house.places()).unwrap();
-        let loaded = load::load(&house.places(), None, "pi");
-        crate::policy::approved_config::accept(&house.places(), &loaded, &mut Ledger::of(&house.places())).unwrap();
+        record::begin(&house.dirs()).unwrap();
+        let loaded = load::load(&house.dirs(), None, "pi");
+        crate::policy::approved_config::accept(&house.dirs(), &loaded, &mut Ledger::open(&house.dirs())).unwrap();
         house
-    }
-
-    fn at(&self, name: &str) -> PathBuf {
-        self.base.path().canonicalize().unwrap().join(name)
-    }
-
-    fn put(&self, name: &str, text: &str) {
-        let path = self.at(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-    }
-
-    fn places(&self) -> Places {
-        Places::at(self.at("home").to_str().unwrap())
     }
 
     fn send(&self, agent: Agent, mut payload: Value) {
         payload["cwd"] = json!(self.at("project"));
-        let surroundings = Surroundings { agent, places: self.places(), attended: true };
+        let surroundings = Surroundings { agent, dirs: self.dirs(), attended: true };
         hook(payload.to_string().as_bytes(), &surroundings).unwrap();
     }
 
@@ -73,16 +67,16 @@ impl House {
     }
 
     fn log(&self) -> Log {
-        Log::open(&record::directory(&self.places())).unwrap()
+        Log::open(&record::directory(&self.dirs())).unwrap()
     }
 
     fn append(&self, body: &impl Body) {
         let _receipt = self.log().append(body, now_ms()).unwrap();
     }
 
-    fn replay(&self, new: &Instead) -> Replayed {
-        let here = Instead::default();
-        replay(&self.log(), 0, &between(&self.places(), &here, new), |_| {}).unwrap()
+    fn replay(&self, new: &Overrides) -> Replayed {
+        let here = Overrides::default();
+        replay(&self.log(), 0, &between(&self.dirs(), &here, new), |_| {}).unwrap()
     }
 
     /// The policy in force, and the same with a change.
@@ -141,11 +135,12 @@ fn what_was_decided_is_decided_again_bit_for_bit() {
         house.bash(Agent::Claude, "words", "git push origin main");
         house.bash(Agent::Claude, "asked", "git push origin other");
         house.bash(Agent::Claude, "copied", "rm notes.txt");
-        let desk = Desk::of(&house.places()).unwrap();
-        let pending = desk.open().into_iter().find(|pending| pending.needs() <= Clearance::Firm).unwrap();
-        let yes = say_yes(&desk, &mut Ledger::of(&house.places()), &pending.id, Yes::Typed(&to_type(&pending)), None);
-        assert_eq!(yes.unwrap(), Step::Granted);
-        let replayed = house.replay(&Instead::default());
+        let desk = GrantStore::open_at(&house.dirs()).unwrap();
+        let pending = desk.open_calls().into_iter().find(|pending| pending.needs() <= Clearance::Firm).unwrap();
+        let yes =
+            say_yes(&desk, &mut Ledger::open(&house.dirs()), &pending.id, ApprovedBy::Typed(&to_type(&pending)), None);
+        assert_eq!(yes.unwrap(), ApprovalStep::Granted);
+        let replayed = house.replay(&Overrides::default());
         assert!(replayed.judged() > 150, "{}", replayed.judged());
         assert_eq!(replayed.recorded.first, Vec::<String>::new());
         assert_eq!((replayed.recorded.same_policy, replayed.recorded.differing), (replayed.judged(), 0));
@@ -198,7 +193,7 @@ fn regret_and_friction_are_what_became_of_the_decisions_that_move() {
     let allowing =
         Config::parse(&format!("{CONFIG}[permissions]\nallow = [\"fetch(https://unlisted.example.org/page)\"]\n"))
             .unwrap();
-    let replayed = house.replay(&Instead { config: Some(allowing), ..Instead::default() });
+    let replayed = house.replay(&Overrides { config: Some(allowing), ..Overrides::default() });
     assert_eq!(replayed.all.laxer, 4, "{:?}", replayed.laxer);
     assert_eq!((replayed.worth.friction_avoided, replayed.worth.regret_added), (1, 2));
 }
@@ -210,9 +205,9 @@ fn what_cannot_be_judged_again_is_counted() {
     house.append(&DecisionBody { id: "older".into(), ..DecisionBody::default() });
     let odd = serde_json::value::RawValue::from_string(r#"{"effects":7}"#.into()).unwrap();
     house.append(&DecisionBody { id: "odd".into(), facts: Some(odd), ..DecisionBody::default() });
-    let replayed = house.replay(&Instead::default());
+    let replayed = house.replay(&Overrides::default());
     assert_eq!((replayed.judged(), replayed.passed.unreadable, replayed.passed.bad), (1, 2, 0));
-    let folder = record::directory(&house.places());
+    let folder = record::directory(&house.dirs());
     let current = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).find(|path| {
         let is_log = |bytes: Vec<u8>| bytes.windows(5).any(|window| window == b"older");
         path.is_file() && std::fs::read(path).is_ok_and(is_log)
@@ -222,7 +217,7 @@ fn what_cannot_be_judged_again_is_counted() {
     let at = bytes.windows(5).position(|window| window == b"older").unwrap();
     bytes[at] = b'X';
     std::fs::write(&current, bytes).unwrap();
-    let replayed = house.replay(&Instead::default());
+    let replayed = house.replay(&Overrides::default());
     assert_eq!((replayed.judged(), replayed.passed.unreadable, replayed.passed.bad), (1, 1, 1));
 }
 
@@ -250,7 +245,7 @@ fn a_record_of_the_oldest_format_and_an_empty_one_are_read() {
 #[test]
 fn thresholds_of_the_user_count_once_a_person_accepted_what_they_loosen() {
     let house = House::new(CONFIG);
-    let wanted = || load::load(&house.places(), None, "claude").policy(doorward_engine::Mode::Auto).unwrap();
+    let wanted = || load::load(&house.dirs(), None, "claude").policy(doorward_engine::Mode::Auto).unwrap();
     let plain = wanted();
     house.put(
         "home/.config/doorward/thresholds.toml",
@@ -262,21 +257,21 @@ fn thresholds_of_the_user_count_once_a_person_accepted_what_they_loosen() {
     assert_eq!(policy.thresholds.reads_per_minute, plain.thresholds.reads_per_minute);
     assert_ne!(policy.version, plain.version);
     let accept = |loaded| {
-        crate::policy::approved_config::accept(&house.places(), loaded, &mut Ledger::of(&house.places())).unwrap()
+        crate::policy::approved_config::accept(&house.dirs(), loaded, &mut Ledger::open(&house.dirs())).unwrap()
     };
-    let loaded = load::load(&house.places(), None, "pi");
+    let loaded = load::load(&house.dirs(), None, "pi");
     assert_eq!(loaded.unaccepted_sentences(), Vec::<String>::new(), "a limit that nobody can raise loosens nothing");
     accept(&loaded);
     assert_eq!(wanted().thresholds.reads_per_minute, plain.thresholds.reads_per_minute);
     // Taking it back is loosening.
     house.put("home/.config/doorward/thresholds.toml", "");
     assert_eq!(wanted().thresholds.wanted(Some(delete), false), 0.97);
-    let loaded = load::load(&house.places(), None, "pi");
+    let loaded = load::load(&house.dirs(), None, "pi");
     assert!(loaded.unaccepted_sentences().concat().contains("thresholds.toml"), "{:?}", loaded.unaccepted);
     accept(&loaded);
     assert_eq!(wanted().thresholds.wanted(Some(delete), false), 0.85);
     house.put("home/.config/doorward/thresholds.toml", "confidence = 0.5\n");
-    let loaded = load::load(&house.places(), None, "claude");
+    let loaded = load::load(&house.dirs(), None, "claude");
     assert!(
         loaded.config.strict && loaded.problems[0].contains("but must be between 0.85 and 1"),
         "{:?}",
@@ -288,7 +283,7 @@ fn thresholds_of_the_user_count_once_a_person_accepted_what_they_loosen() {
 fn an_upgrade_is_held_against_the_record_and_keeps_the_old_thresholds_until_it_is_accepted() {
     let house = House::new(CONFIG);
     house.bash(Agent::Claude, "one", "ls");
-    let room = || Room::open(house.places()).unwrap();
+    let room = || LedgerView::open(house.dirs()).unwrap();
     assert_eq!(upgrade::waiting(&room(), |_| {}).unwrap(), None);
     let older = |verdict| {
         let record = house.log().records().unwrap().map(Result::unwrap).find_map(|record| {
@@ -301,18 +296,18 @@ fn an_upgrade_is_held_against_the_record_and_keeps_the_old_thresholds_until_it_i
         body
     };
     house.append(&older(doorward_vocabulary::Verdict::AutoApprove));
-    crate::policy::approved_config::pretend_build(&house.places(), "0.0.9", 0.85);
+    crate::policy::approved_config::pretend_build(&house.dirs(), "0.0.9", 0.85);
     assert_eq!(upgrade::waiting(&room(), |_| {}).unwrap(), None, "nothing gets laxer, so nobody is asked");
     house.append(&older(doorward_vocabulary::Verdict::Confirm));
-    crate::policy::approved_config::pretend_build(&house.places(), "0.0.9", 0.93);
+    crate::policy::approved_config::pretend_build(&house.dirs(), "0.0.9", 0.93);
     let waiting = upgrade::waiting(&room(), |_| {}).unwrap().unwrap();
     assert_eq!((waiting.laxer, waiting.stricter, waiting.from.as_str()), (1, 0, "0.0.9"));
     assert!(waiting.sentence().contains("1 of 3 recorded decisions would get laxer"), "{}", waiting.sentence());
     let confidence = || {
-        let policy = load::load(&house.places(), None, "claude").policy(doorward_engine::Mode::Auto).unwrap();
+        let policy = load::load(&house.dirs(), None, "claude").policy(doorward_engine::Mode::Auto).unwrap();
         policy.thresholds.confidence
     };
     assert_eq!(confidence(), 0.93);
-    crate::policy::approved_config::accept_build(&house.places()).unwrap();
+    crate::policy::approved_config::accept_build(&house.dirs()).unwrap();
     assert_eq!((confidence(), upgrade::waiting(&room(), |_| {}).unwrap()), (0.85, None));
 }

@@ -14,18 +14,19 @@ use super::{Policies, between};
 use crate::desk::person;
 use crate::machine::atomic_file;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::memory::ledger_view::Room;
-use crate::policy::approved_config::{self, Accepted, BuiltIn};
-use crate::policy::load::Instead;
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
+use crate::memory::ledger_view::LedgerView;
+use crate::policy::approved_config::{self, Accepted, BuiltInValues};
+use crate::policy::load::Overrides;
 
 /// How far back the record is judged.
+// As far back as override rates look; older calls say little about what the new version would do tomorrow.
 const SPAN_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// What an upgrade changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Waiting {
+pub(crate) struct PendingUpgrade {
     /// The build that was accepted, by its version.
     pub from: String,
     /// The build that was compared.
@@ -35,7 +36,7 @@ pub(crate) struct Waiting {
     pub stricter: u64,
 }
 
-impl Waiting {
+impl PendingUpgrade {
     pub(crate) fn sentence(&self) -> String {
         format!(
             "doorward was upgraded from version {}: {} of {} recorded decisions would get laxer, {} stricter",
@@ -45,15 +46,15 @@ impl Waiting {
 }
 
 /// What an upgrade changes that is not yet accepted. Computed once; an upgrade that loosens nothing is accepted automatically.
-pub(crate) fn waiting(room: &Room, progress: impl FnMut(Progress)) -> Result<Option<Waiting>> {
-    let accepted = Accepted::load(&room.places).map_err(anyhow::Error::msg)?;
+pub(crate) fn waiting(view: &LedgerView, progress: impl FnMut(Progress)) -> Result<Option<PendingUpgrade>> {
+    let accepted = Accepted::load(&view.dirs).map_err(anyhow::Error::msg)?;
     let Some(from) = accepted.upgraded_from() else { return Ok(None) };
-    let here = BuiltIn::here();
-    if let Some(found) = found(&room.places).filter(|found| found.knowledge == here.knowledge) {
+    let here = BuiltInValues::of_this_build();
+    if let Some(found) = pending_upgrade(&view.dirs).filter(|found| found.knowledge == here.knowledge) {
         return Ok(Some(found));
     }
-    let replayed = against_record(room, now_ms().saturating_sub(SPAN_MS), progress)?;
-    let waiting = Waiting {
+    let replayed = against_record(view, now_ms().saturating_sub(SPAN_MS), progress)?;
+    let waiting = PendingUpgrade {
         from: from.program.clone(),
         knowledge: here.knowledge,
         judged: replayed.judged(),
@@ -61,28 +62,28 @@ pub(crate) fn waiting(room: &Room, progress: impl FnMut(Progress)) -> Result<Opt
         stricter: replayed.all.stricter,
     };
     if waiting.laxer == 0 && accepted.keeps_no_thresholds() {
-        accept(&room.places, &waiting)?;
+        accept(&view.dirs, &waiting)?;
         return Ok(None);
     }
-    atomic_file::replace(&file(&room.places), &serde_json::to_string(&waiting)?)?;
+    atomic_file::replace(&file(&view.dirs), &serde_json::to_string(&waiting)?)?;
     Ok(Some(waiting))
 }
 
 /// The record, judged by this build.
-pub(crate) fn against_record(room: &Room, since_ms: u64, progress: impl FnMut(Progress)) -> Result<Replayed> {
-    let here = Instead::default();
-    let policies: Policies<'_> = between(&room.places, &here, &here).against_record();
-    replay(&room.log, since_ms, &policies, progress)
+pub(crate) fn against_record(view: &LedgerView, since_ms: u64, progress: impl FnMut(Progress)) -> Result<Replayed> {
+    let here = Overrides::default();
+    let policies: Policies<'_> = between(&view.dirs, &here, &here).against_record();
+    replay(&view.log, since_ms, &policies, progress)
 }
 
 /// The user accepts the upgrade.
-pub(crate) fn agreed(places: &Places, replayed: &Replayed) -> Result<()> {
+pub(crate) fn agreed(dirs: &Dirs, replayed: &Replayed) -> Result<()> {
     person::required()?;
-    let accepted = Accepted::load(places).map_err(anyhow::Error::msg)?;
+    let accepted = Accepted::load(dirs).map_err(anyhow::Error::msg)?;
     let Some(from) = accepted.upgraded_from() else { bail!("there is no upgrade to accept") };
-    let waiting = Waiting {
+    let waiting = PendingUpgrade {
         from: from.program.clone(),
-        knowledge: BuiltIn::here().knowledge,
+        knowledge: BuiltInValues::of_this_build().knowledge,
         judged: replayed.judged(),
         laxer: replayed.all.laxer,
         stricter: replayed.all.stricter,
@@ -90,11 +91,11 @@ pub(crate) fn agreed(places: &Places, replayed: &Replayed) -> Result<()> {
     if !person::agrees(&format!("{}. Accept the upgrade?", waiting.sentence()))? {
         bail!("nothing was changed");
     }
-    accept(places, &waiting)
+    accept(dirs, &waiting)
 }
 
 /// INVARIANT: the record is durable before anything is loosened.
-fn accept(places: &Places, waiting: &Waiting) -> Result<()> {
+fn accept(dirs: &Dirs, waiting: &PendingUpgrade) -> Result<()> {
     let body = PolicyBody {
         what: format!(
             "an upgrade counts: {} laxer, {} stricter of {}",
@@ -106,16 +107,16 @@ fn accept(places: &Places, waiting: &Waiting) -> Result<()> {
         project: None,
     };
     let _receipt =
-        Ledger::of(places).append(Entry::new(&body)?).context("can't record the upgrade, so nothing was changed")?;
-    approved_config::accept_build(places)?;
-    atomic_file::remove(&file(places))
+        Ledger::open(dirs).append(LogEntry::new(&body)?).context("can't record the upgrade, so nothing was changed")?;
+    approved_config::accept_build(dirs)?;
+    atomic_file::remove(&file(dirs))
 }
 
-fn found(places: &Places) -> Option<Waiting> {
-    let text = crate::machine::checked_read::read(&file(places)).ok()??;
+fn pending_upgrade(dirs: &Dirs) -> Option<PendingUpgrade> {
+    let text = crate::machine::checked_read::read(&file(dirs)).ok()??;
     serde_json::from_str(&text).ok()
 }
 
-fn file(places: &Places) -> PathBuf {
-    places.state().join("upgrade.json")
+fn file(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("upgrade.json")
 }

@@ -105,7 +105,7 @@ impl Axes {
                 escaped(chart.unit)
             ));
         }
-        for place in self.named() {
+        for place in self.labelled() {
             let Some(name) = chart.places.get(place) else { continue };
             svg.push_str(&format!(
                 "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n",
@@ -117,7 +117,7 @@ impl Axes {
     }
 
     /// Which slots get a label: at most six, so that labels do not touch.
-    fn named(&self) -> impl Iterator<Item = usize> + use<> {
+    fn labelled(&self) -> impl Iterator<Item = usize> + use<> {
         let step = self.places.div_ceil(6).max(1);
         let last = self.places.saturating_sub(1);
         (0..=last).rev().step_by(step)

@@ -11,7 +11,7 @@ pub(super) struct Document {
     /// The text below the title.
     pub about: Vec<Block>,
     /// The part before the eight sections.
-    pub opening: Vec<Part>,
+    pub opening: Vec<Topic>,
     pub sections: Vec<Section>,
 }
 
@@ -20,12 +20,12 @@ pub(super) struct Document {
 pub(super) struct Section {
     pub number: usize,
     pub title: &'static str,
-    pub parts: Vec<Part>,
+    pub parts: Vec<Topic>,
 }
 
 /// One point of a section.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Part {
+pub(super) struct Topic {
     pub title: &'static str,
     pub blocks: Vec<Block>,
 }
@@ -49,7 +49,7 @@ pub(super) enum Content {
     /// Large figures, side by side.
     Tiles(Vec<Tile>),
     /// A timeline of calls, oldest first.
-    Timeline(Vec<Moment>),
+    Timeline(Vec<TimelineCall>),
     Table(Table),
     /// The decision matrix: equal neighbors merged in Markdown, complete in HTML.
     Matrix(super::matrix::Matrix),
@@ -69,7 +69,7 @@ pub(super) struct Tile {
 
 /// One call, its time and its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Moment {
+pub(super) struct TimelineCall {
     pub time: String,
     pub tone: Tone,
     pub word: &'static str,
@@ -147,33 +147,33 @@ pub(super) enum Span {
 }
 
 impl Section {
-    pub(super) fn new(number: usize, title: &'static str, parts: Vec<Part>) -> Section {
+    pub(super) fn new(number: usize, title: &'static str, parts: Vec<Topic>) -> Section {
         Section { number, title, parts }
     }
 }
 
-impl Part {
-    pub(super) fn new(title: &'static str) -> Part {
-        Part { title, blocks: Vec::new() }
+impl Topic {
+    pub(super) fn new(title: &'static str) -> Topic {
+        Topic { title, blocks: Vec::new() }
     }
 
     #[must_use]
-    pub(super) fn say(self, text: impl Into<Text>) -> Part {
+    pub(super) fn with_text(self, text: impl Into<Text>) -> Topic {
         self.with(Content::Paragraph(text.into()))
     }
 
     #[must_use]
-    pub(super) fn warn(self, text: impl Into<Text>) -> Part {
+    pub(super) fn warn(self, text: impl Into<Text>) -> Topic {
         self.with(Content::Warning(text.into()))
     }
 
     #[must_use]
-    pub(super) fn list(self, items: Vec<Text>) -> Part {
+    pub(super) fn list(self, items: Vec<Text>) -> Topic {
         if items.is_empty() { self } else { self.with(Content::List(items)) }
     }
 
     #[must_use]
-    pub(super) fn table(self, header: &[&'static str], rows: Vec<Vec<Text>>) -> Part {
+    pub(super) fn table(self, header: &[&'static str], rows: Vec<Vec<Text>>) -> Topic {
         if rows.is_empty() {
             return self;
         }
@@ -182,19 +182,19 @@ impl Part {
 
     /// A long table that only some readers want.
     #[must_use]
-    pub(super) fn folded(self, summary: &'static str, header: &[&'static str], rows: Vec<Vec<Text>>) -> Part {
+    pub(super) fn folded(self, summary: &'static str, header: &[&'static str], rows: Vec<Vec<Text>>) -> Topic {
         self.with(Content::Table(Table { header: header.to_vec(), rows, folded: Some(summary) }))
     }
 
     #[must_use]
-    pub(super) fn with(mut self, content: Content) -> Part {
+    pub(super) fn with(mut self, content: Content) -> Topic {
         self.blocks.push(Block { content, from: None });
         self
     }
 
     /// Names the command that prints the figures of the last block; an empty block that was left out names none.
     #[must_use]
-    pub(super) fn from(mut self, command: impl Into<String>) -> Part {
+    pub(super) fn from(mut self, command: impl Into<String>) -> Topic {
         if let Some(block) = self.blocks.last_mut() {
             block.from.get_or_insert_with(|| command.into());
         }

@@ -8,14 +8,14 @@ use doorward_ledger::{
 use doorward_vocabulary::Verdict;
 
 use crate::desk::audit::verified_watched;
-use crate::desk::rollout::view::View;
+use crate::desk::rollout::view::RolloutView;
 use crate::desk::status::{Ticket, open_tickets};
 use crate::machine::agent::Agent;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
-use crate::memory::grants::store::Desk;
-use crate::memory::ledger_view::{Room, Verified};
+use crate::memory::grants::store::GrantStore;
+use crate::memory::ledger_view::{LedgerView, Verified};
 use crate::memory::session::TRIAL;
 use crate::policy::load::{self, Loaded};
 
@@ -31,6 +31,7 @@ const LATEST: u32 = 60;
 const CALL: usize = 160;
 
 /// Regretted approvals whose confidence is looked up.
+// Each lookup reads one body from the log; beyond this a report would take minutes after a bad month.
 const LOOKED_UP: usize = 200;
 
 /// What the report is made from.
@@ -39,13 +40,13 @@ pub(super) struct Gathered {
     pub policy: Policy,
     pub now_ms: u64,
     /// `None` if nothing has been recorded yet.
-    pub record: Option<Recorded>,
+    pub record: Option<RecordFigures>,
     /// What is being rolled out, or why that is unknown.
-    pub rollout: Result<Vec<View>, String>,
+    pub rollout: Result<Vec<RolloutView>, String>,
 }
 
 /// The figures of the record.
-pub(super) struct Recorded {
+pub(super) struct RecordFigures {
     pub metrics: Metrics,
     /// Days with decisions, oldest first.
     pub days: Vec<Day>,
@@ -54,19 +55,19 @@ pub(super) struct Recorded {
     pub tickets: Vec<Ticket>,
     /// Overdue reviews.
     pub overdue: Vec<String>,
-    pub regrets: Vec<Regretted>,
+    pub regrets: Vec<RegrettedApproval>,
     pub overridden_rules: Vec<RuleOverrides>,
     /// Calls waiting for an answer.
     pub pending: usize,
     pub verified: Verified,
     /// The last calls, oldest first.
-    pub latest: Vec<Latest>,
+    pub latest: Vec<LatestCall>,
     /// Median judging time in microseconds.
     pub median_us: Option<u64>,
 }
 
 /// A call, for the timeline.
-pub(super) struct Latest {
+pub(super) struct LatestCall {
     pub time_ms: u64,
     pub agent: String,
     pub tool: String,
@@ -79,25 +80,25 @@ pub(super) struct Latest {
 /// One day, in UTC.
 pub(super) struct Day {
     pub start_ms: u64,
-    pub sums: Sums,
+    pub sums: DecisionSums,
     pub p50_us: Option<u64>,
     pub p99_us: Option<u64>,
 }
 
 pub(super) struct AgentFigures {
     pub agent: Agent,
-    pub sums: Sums,
+    pub sums: DecisionSums,
 }
 
 /// A regretted approval, and how sure layer 2 was of it.
-pub(super) struct Regretted {
+pub(super) struct RegrettedApproval {
     pub regret: Regret,
     pub confidence: Option<f64>,
 }
 
 /// Decisions of all categories together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sums {
+pub(super) struct DecisionSums {
     pub decisions: u64,
     pub approved: u64,
     pub confirmed: u64,
@@ -105,10 +106,10 @@ pub(super) struct Sums {
     pub overridden: u64,
 }
 
-impl Sums {
-    fn of(categories: &[CategoryStats]) -> Sums {
+impl DecisionSums {
+    fn of(categories: &[CategoryStats]) -> DecisionSums {
         let sum = |part: fn(&CategoryStats) -> u64| categories.iter().map(part).sum();
-        Sums {
+        DecisionSums {
             decisions: sum(|of| of.decisions),
             approved: sum(|of| of.approved),
             confirmed: sum(|of| of.confirmed),
@@ -124,18 +125,18 @@ impl Sums {
 }
 
 impl Gathered {
-    pub(super) fn new(places: Places) -> Result<Gathered> {
+    pub(super) fn new(dirs: Dirs) -> Result<Gathered> {
         let now_ms = clock::now_ms();
         // Pi reads all files there are.
-        let loaded = load::load(&places, None, "pi");
+        let loaded = load::load(&dirs, None, "pi");
         let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
-        let record = match doorward_ledger::Log::open(&record::directory(&places)) {
+        let record = match doorward_ledger::Log::open(&record::directory(&dirs)) {
             Err(LogError::Missing { .. }) => None,
             Err(error) => return Err(error).context("can't open the record"),
-            Ok(log) => Some(Recorded::new(Room { places: places.clone(), log }, now_ms)?),
+            Ok(log) => Some(RecordFigures::new(LedgerView { dirs: dirs.clone(), log }, now_ms)?),
         };
         let rollout = match record {
-            Some(_) => crate::desk::rollout::view::views(&places).map_err(|error| format!("{error:#}")),
+            Some(_) => crate::desk::rollout::view::views(&dirs).map_err(|error| format!("{error:#}")),
             None => Ok(Vec::new()),
         };
         Ok(Gathered { loaded, policy, now_ms, record, rollout })
@@ -157,26 +158,26 @@ impl Gathered {
     }
 }
 
-impl Recorded {
-    fn new(room: Room, now_ms: u64) -> Result<Recorded> {
+impl RecordFigures {
+    fn new(view: LedgerView, now_ms: u64) -> Result<RecordFigures> {
         let since_ms = now_ms.saturating_sub(DAYS * DAY_MS);
-        let index = room.index()?;
+        let index = view.index()?;
         let metrics = index.metrics(since_ms, now_ms)?;
         let mut regrets = Vec::new();
         for (number, regret) in index.regretted(since_ms)?.into_iter().enumerate() {
-            let confidence = if number < LOOKED_UP { confidence(&room, regret.sequence) } else { None };
-            regrets.push(Regretted { regret, confidence });
+            let confidence = if number < LOOKED_UP { confidence(&view, regret.sequence) } else { None };
+            regrets.push(RegrettedApproval { regret, confidence });
         }
-        Ok(Recorded {
+        Ok(RecordFigures {
             days: days(&index, now_ms)?,
             agents: agents(&index, since_ms)?,
             alerts: crate::memory::alerts::standing(&index, now_ms)?,
             tickets: open_tickets(&index)?,
             overdue: crate::desk::tune::overdue(&index, now_ms)?.iter().map(|review| review.sentence()).collect(),
             overridden_rules: index.overridden_rules(since_ms)?,
-            pending: Desk::of(&room.places).map(|desk| desk.open().len()).unwrap_or_default(),
-            verified: verified_watched(&room.places)?,
-            latest: latest(&room, &index)?,
+            pending: GrantStore::open_at(&view.dirs).map(|store| store.open_calls().len()).unwrap_or_default(),
+            verified: verified_watched(&view.dirs)?,
+            latest: latest(&view, &index)?,
             median_us: index.stats(&decisions(since_ms))?.latency_p50_us,
             metrics,
             regrets,
@@ -189,12 +190,12 @@ fn decisions(since_ms: u64) -> Filter {
 }
 
 /// The last recorded calls. Calls with dropped bodies are listed without their text.
-fn latest(room: &Room, index: &Index) -> Result<Vec<Latest>> {
+fn latest(view: &LedgerView, index: &Index) -> Result<Vec<LatestCall>> {
     let filter = Filter { limit: Some(LATEST), ..decisions(0) };
     let mut found = Vec::new();
     let is_trial = |row: &Row| row.session.as_deref().is_some_and(|session| session.starts_with(TRIAL));
     for row in index.list(&filter)?.into_iter().filter(|row| !is_trial(row)) {
-        let record = room.log.record(row.sequence).ok().flatten();
+        let record = view.log.record(row.sequence).ok().flatten();
         let body: Option<DecisionBody> = record.and_then(|record| serde_json::from_slice(&record.body?).ok());
         let (call, verdict, why) = match body {
             Some(body) => (body.call, body.verdict, body.reasons.into_iter().next().unwrap_or_default()),
@@ -202,7 +203,7 @@ fn latest(room: &Room, index: &Index) -> Result<Vec<Latest>> {
         };
         let call = call.lines().next().unwrap_or_default().chars().take(CALL).collect();
         let (agent, tool) = (row.agent.unwrap_or_default(), row.tool.unwrap_or_default());
-        found.push(Latest { time_ms: row.time_ms, agent, tool, call, verdict, why });
+        found.push(LatestCall { time_ms: row.time_ms, agent, tool, call, verdict, why });
     }
     found.reverse();
     Ok(found)
@@ -216,8 +217,8 @@ fn verdict(word: Option<&str>) -> Verdict {
     }
 }
 
-fn confidence(room: &Room, sequence: u64) -> Option<f64> {
-    let record = room.log.record(sequence).ok().flatten()?;
+fn confidence(view: &LedgerView, sequence: u64) -> Option<f64> {
+    let record = view.log.record(sequence).ok().flatten()?;
     let body: DecisionBody = serde_json::from_slice(&record.body?).ok()?;
     body.layer2.map(|layer| layer.confidence)
 }
@@ -235,7 +236,7 @@ fn days(index: &Index, now_ms: u64) -> Result<Vec<Day>> {
             ..Filter::default()
         };
         let stats = index.stats(&filter)?;
-        let sums = Sums::of(&stats.categories);
+        let sums = DecisionSums::of(&stats.categories);
         if sums.decisions > 0 || !days.is_empty() {
             days.push(Day { start_ms, sums, p50_us: stats.latency_p50_us, p99_us: stats.latency_p99_us });
         }
@@ -252,7 +253,7 @@ fn agents(index: &Index, since_ms: u64) -> Result<Vec<AgentFigures>> {
             since_ms: Some(since_ms),
             ..Filter::default()
         };
-        found.push(AgentFigures { agent, sums: Sums::of(&index.stats(&filter)?.categories) });
+        found.push(AgentFigures { agent, sums: DecisionSums::of(&index.stats(&filter)?.categories) });
     }
     Ok(found)
 }

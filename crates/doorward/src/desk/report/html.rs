@@ -3,13 +3,14 @@
 use doorward_engine::{Clearance, Floor, Reach, Reversibility, Scope, Verdict};
 
 use super::chart;
-use super::document::{Block, Content, Document, Moment, Part, Span, Table, Text, Tile, Tone};
-use super::matrix::{Matrix, Row, cell_words, tone};
+use super::document::{Block, Content, Document, Span, Table, Text, Tile, TimelineCall, Tone, Topic};
+use super::matrix::{Matrix, MatrixRow, cell_words, tone};
 use crate::machine::visible;
 
 const STYLE: &str = include_str!("style.css");
 
 /// Loads nothing and runs nothing, whatever the browser makes of the content.
+// Reports quote commands and file names that an agent chose. Escaping should suffice; this holds if it does not.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// The whole page.
@@ -22,7 +23,7 @@ pub(super) fn render(document: &Document) -> String {
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header>\n<h1>{title}</h1>\n"
     );
-    document.about.iter().for_each(|block| put(&mut page, block, "about"));
+    document.about.iter().for_each(|block| push_block(&mut page, block, "about"));
     page.push_str("</header>\n<div class=\"columns\">\n<nav aria-label=\"sections\">\n<ol>\n");
     for (number, part) in document.opening.iter().enumerate() {
         page.push_str(&format!("<li><a href=\"#opening-{number}\">{}</a></li>\n", escaped(part.title)));
@@ -40,7 +41,7 @@ pub(super) fn render(document: &Document) -> String {
         page.push_str(&format!("<section id=\"section-{number}\">\n<h2>{number}. {title}</h2>\n"));
         for part in &section.parts {
             page.push_str(&format!("<h3>{}</h3>\n", escaped(part.title)));
-            part.blocks.iter().for_each(|block| put(&mut page, block, part.title));
+            part.blocks.iter().for_each(|block| push_block(&mut page, block, part.title));
         }
         page.push_str("</section>\n");
     }
@@ -48,14 +49,14 @@ pub(super) fn render(document: &Document) -> String {
     page
 }
 
-fn put_opening(page: &mut String, number: usize, part: &Part) {
+fn put_opening(page: &mut String, number: usize, part: &Topic) {
     page.push_str(&format!("<section id=\"opening-{number}\" class=\"opening\">\n<h2>{}</h2>\n", escaped(part.title)));
-    part.blocks.iter().for_each(|block| put(page, block, part.title));
+    part.blocks.iter().for_each(|block| push_block(page, block, part.title));
     page.push_str("</section>\n");
 }
 
 /// `about` names the scrolling region, for screen readers.
-fn put(page: &mut String, block: &Block, about: &str) {
+fn push_block(page: &mut String, block: &Block, about: &str) {
     match &block.content {
         Content::Paragraph(words) => page.push_str(&format!("<p>{}</p>\n", text(words))),
         Content::Warning(words) => page.push_str(&format!("<p class=\"warning\">{}</p>\n", text(words))),
@@ -102,13 +103,13 @@ fn put_tile(page: &mut String, tile: &Tile) {
 }
 
 /// A band with a mark for each call, and below it the calls themselves.
-fn put_timeline(page: &mut String, moments: &[Moment]) {
+fn put_timeline(page: &mut String, moments: &[TimelineCall]) {
     page.push_str("<p class=\"strip\" aria-hidden=\"true\">");
     for moment in moments {
         page.push_str(&format!("<i class=\"f-{}\" title=\"{}\"></i>", class(moment.tone), escaped(&moment.time)));
     }
     page.push_str("</p>\n<ol class=\"timeline\">\n");
-    for Moment { time, tone, word, agent, tool, call, why } in moments {
+    for TimelineCall { time, tone, word, agent, tool, call, why } in moments {
         let (tone, agent) = (class(*tone), escaped(&format!("{tool}, {agent}")));
         page.push_str(&format!(
             "<li class=\"{tone}\"><time>{}</time><span class=\"word {tone}\">{word}</span> <span class=\"call\">{}</span>\
@@ -168,7 +169,7 @@ fn put_matrix(page: &mut String, matrix: &Matrix) {
     page.push_str("</tbody>\n</table>\n</div>\n");
 }
 
-fn put_row(page: &mut String, row: &Row) {
+fn put_row(page: &mut String, row: &MatrixRow) {
     page.push_str("<tr>");
     if row.scope == Scope::Scratch {
         page.push_str(&format!(

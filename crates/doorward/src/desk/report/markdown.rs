@@ -1,28 +1,28 @@
 //! The report as Markdown.
 
-use super::document::{Block, Chart, Content, Document, Moment, Span, Table, Text, Tile};
+use super::document::{Block, Chart, Content, Document, Span, Table, Text, Tile, TimelineCall};
 use super::matrix::Matrix;
 use crate::machine::visible;
 
 /// The whole page.
 pub(super) fn render(document: &Document) -> String {
     let mut page = format!("# {}\n", document.title);
-    document.about.iter().for_each(|block| put(&mut page, block));
+    document.about.iter().for_each(|block| push_block(&mut page, block));
     for part in &document.opening {
         page.push_str(&format!("\n## {}\n", part.title));
-        part.blocks.iter().for_each(|block| put(&mut page, block));
+        part.blocks.iter().for_each(|block| push_block(&mut page, block));
     }
     for section in &document.sections {
         page.push_str(&format!("\n## {}. {}\n", section.number, section.title));
         for part in &section.parts {
             page.push_str(&format!("\n### {}\n", part.title));
-            part.blocks.iter().for_each(|block| put(&mut page, block));
+            part.blocks.iter().for_each(|block| push_block(&mut page, block));
         }
     }
     page
 }
 
-fn put(page: &mut String, block: &Block) {
+fn push_block(page: &mut String, block: &Block) {
     page.push('\n');
     match &block.content {
         Content::Paragraph(words) => page.push_str(&format!("{}\n", text(words))),
@@ -45,7 +45,7 @@ fn put_tile(page: &mut String, tile: &Tile) {
     page.push_str(&format!("- **{}** {}{note}\n", plain(&tile.value), tile.label));
 }
 
-fn put_moment(page: &mut String, moment: &Moment) {
+fn put_moment(page: &mut String, moment: &TimelineCall) {
     let why = if moment.why.0.is_empty() { String::new() } else { format!(": {}", text(&moment.why)) };
     let of = plain(&format!("{}, {}", moment.tool, moment.agent));
     page.push_str(&format!("- {} **{}** {} {of}{why}\n", moment.time, moment.word, text(&moment.call)));

@@ -9,11 +9,11 @@ use super::document::{Table, Text, Tone};
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Matrix {
     /// Operation and scope of each row, and its cells: reversibility by reach.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MatrixRow>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Row {
+pub(super) struct MatrixRow {
     pub operation: Operation,
     pub scope: Scope,
     pub cells: Vec<Cell>,
@@ -28,7 +28,7 @@ pub(super) struct Cell {
 }
 
 /// The rows of one operation, with equal neighbors merged.
-pub(super) struct Collapsed {
+pub(super) struct MergedRows {
     pub operation: Operation,
     pub what: &'static str,
     pub table: Table,
@@ -75,7 +75,7 @@ impl Matrix {
                 };
                 let cells =
                     Reversibility::ALL.iter().flat_map(|loss| Reach::ALL.iter().map(move |reach| cell(*loss, *reach)));
-                rows.push(Row { operation: *operation, scope: *scope, cells: cells.collect() });
+                rows.push(MatrixRow { operation: *operation, scope: *scope, cells: cells.collect() });
             }
         }
         Matrix { rows }
@@ -101,20 +101,20 @@ impl Matrix {
         text
     }
 
-    pub(super) fn collapsed(&self) -> Vec<Collapsed> {
+    pub(super) fn collapsed(&self) -> Vec<MergedRows> {
         let of = |operation: &Operation| {
-            let rows: Vec<&Row> = self.rows.iter().filter(|row| row.operation == *operation).collect();
-            Collapsed { operation: *operation, what: operation.what(), table: collapsed(&rows) }
+            let rows: Vec<&MatrixRow> = self.rows.iter().filter(|row| row.operation == *operation).collect();
+            MergedRows { operation: *operation, what: operation.what(), table: collapsed(&rows) }
         };
         Operation::ALL.iter().map(of).collect()
     }
 }
 
 /// Losses with the same cells, and those cells, one for each reach.
-type Line = (Vec<Reversibility>, Vec<Floor>);
+type LossRow = (Vec<Reversibility>, Vec<Floor>);
 
-fn collapsed(rows: &[&Row]) -> Table {
-    let mut blocks: Vec<(Vec<Scope>, Vec<Line>)> = Vec::new();
+fn collapsed(rows: &[&MatrixRow]) -> Table {
+    let mut blocks: Vec<(Vec<Scope>, Vec<LossRow>)> = Vec::new();
     for row in rows {
         let lines = lines(row);
         match blocks.last_mut() {
@@ -137,8 +137,8 @@ fn collapsed(rows: &[&Row]) -> Table {
     Table { header: header.collect(), rows: cells, folded: None }
 }
 
-fn lines(row: &Row) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+fn lines(row: &MatrixRow) -> Vec<LossRow> {
+    let mut lines: Vec<LossRow> = Vec::new();
     for loss in Reversibility::ALL {
         let of_loss = row.cells.iter().filter(|cell| cell.reversibility == *loss);
         let floors: Vec<Floor> = of_loss.map(|cell| cell.floor).collect();

@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use document::Document;
 use gather::Gathered;
 use matrix::Matrix;
@@ -51,15 +51,15 @@ pub(crate) enum Format {
 }
 
 pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     if arguments.new {
-        return interview::run(&places);
+        return interview::run(&dirs);
     }
     if let Some(path) = &arguments.matrix_csv {
         write(Some(path).filter(|path| *path != Path::new("-")), &Matrix::whole().csv())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let document = document(places)?;
+    let document = document(dirs)?;
     if arguments.json {
         writeln!(anstream::stdout(), "{}", serde_json::to_string_pretty(&document)?)?;
         return Ok(ExitCode::SUCCESS);
@@ -73,12 +73,12 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
 }
 
 /// Writes the report of a home as HTML.
-pub(crate) fn write_html(places: &Places, path: &Path) -> Result<()> {
-    crate::machine::atomic_file::replace(path, &html::render(&document(places.clone())?))
+pub(crate) fn write_html(dirs: &Dirs, path: &Path) -> Result<()> {
+    crate::machine::atomic_file::replace(path, &html::render(&document(dirs.clone())?))
 }
 
-fn document(places: Places) -> Result<Document> {
-    Ok(sections::document(&Gathered::new(places)?))
+fn document(dirs: Dirs) -> Result<Document> {
+    Ok(sections::document(&Gathered::new(dirs)?))
 }
 
 fn format(arguments: &ReportArguments) -> Format {

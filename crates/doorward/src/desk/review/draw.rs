@@ -7,15 +7,16 @@ use ratatui_core::style::{Color, Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
 use super::keys;
-use super::model::{Line, Model, Sight, Typing};
-use super::offer::{Offer, Wish};
+use super::model::{InputField, Model, TextInput, VisiblePart};
+use super::offer::{OfferKind, ShownOffer};
 use crate::desk::grants::answer::to_type;
 use crate::desk::grants::show;
-use crate::desk::grants::show::{Depth, Tone};
+use crate::desk::grants::show::{Detail, Tone};
 use crate::machine::visible;
-use crate::memory::grants::{Pending, Stand};
+use crate::memory::grants::{CallState, Pending};
 
 /// A smaller window shows too little to judge.
+// Keys don't count in a smaller window: whoever approves must have been able to see the call.
 const LEAST: (u16, u16) = (24, 8);
 
 const FAINT: Style = Style::new().add_modifier(Modifier::DIM);
@@ -23,50 +24,50 @@ const STRONG: Style = Style::new().add_modifier(Modifier::BOLD);
 const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
 
 /// Draws everything; returns which part of the selected call is visible.
-pub(super) fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> Sight {
-    let too_small = Sight { id: model.selected.clone(), is_too_small: true, ..Sight::default() };
+pub(super) fn screen(buffer: &mut Buffer, area: Rect, model: &Model) -> VisiblePart {
+    let too_small = VisiblePart { id: model.selected.clone(), is_too_small: true, ..VisiblePart::default() };
     if area.width < LEAST.0 || area.height < LEAST.1 {
         let text = format!("{} waiting. Make the window larger; q quits", model.counts().0);
         for (y, line) in (area.y..area.bottom()).zip(show::prose(&text, usize::from(area.width))) {
-            put(buffer, area.x, y, area.width, &line, Style::new());
+            draw_text(buffer, area.x, y, area.width, &line, Style::new());
         }
         return too_small;
     }
-    put(buffer, area.x, area.y, area.width, &title(model, usize::from(area.width)), STRONG);
+    draw_text(buffer, area.x, area.y, area.width, &title(model, usize::from(area.width)), STRONG);
     let foot = foot(model, area.width);
     let foot_height = u16::try_from(foot.len()).unwrap_or(1).min(area.height / 2);
     let middle = Rect { y: area.y + 1, height: area.height - 1 - foot_height, ..area };
     // The last rows, input and keys, always stay.
     let hidden = foot.len().saturating_sub(usize::from(foot_height));
     for (y, (text, style)) in (middle.bottom()..area.bottom()).zip(foot.iter().skip(hidden)) {
-        put(buffer, area.x, y, area.width, text, *style);
+        draw_text(buffer, area.x, y, area.width, text, *style);
     }
     if model.helps {
         help(buffer, middle);
-        return Sight::default();
+        return VisiblePart::default();
     }
     if model.rows.is_empty() {
-        put(buffer, middle.x, middle.y, middle.width, nothing(model), FAINT);
-        return Sight::default();
+        draw_text(buffer, middle.x, middle.y, middle.width, nothing(model), FAINT);
+        return VisiblePart::default();
     }
-    let listed = listed(model, area.width);
+    let listed = list_lines(model, area.width);
     let (lines, is_call) = pane_lines(model, area.width);
     let (list, detail) = split(middle, listed.len(), lines.len());
     calls(buffer, list, &listed);
     let sight = pane(buffer, detail, model, &lines);
     match model.call() {
-        Some(call) if is_call => Sight { id: Some(call.id.clone()), ..sight },
+        Some(call) if is_call => VisiblePart { id: Some(call.id.clone()), ..sight },
         // An offer covers the call, so no key counts for the call meanwhile.
-        Some(_) => Sight::default(),
+        Some(_) => VisiblePart::default(),
         None => too_small,
     }
 }
 
 /// What is shown below the list, and whether it is the selected call itself.
-fn pane_lines(model: &Model, width: u16) -> (Vec<show::Line>, bool) {
-    let depth = if model.explains { Depth::Explained } else { Depth::Usual };
+fn pane_lines(model: &Model, width: u16) -> (Vec<show::StyledLine>, bool) {
+    let depth = if model.explains { Detail::Explained } else { Detail::Usual };
     match (model.call(), &model.typing) {
-        (Some(_), Some(Typing { of: Line::Offered(offer), .. })) => (offer_lines(offer, width), false),
+        (Some(_), Some(TextInput { of: InputField::Offered(offer), .. })) => (offer_lines(offer, width), false),
         (Some(call), _) => (show::lines(call, usize::from(width), depth), true),
         (None, _) => (Vec::new(), false),
     }
@@ -106,51 +107,51 @@ fn nothing(model: &Model) -> &'static str {
 }
 
 /// One line of the list.
-struct Listed {
+struct ListLine {
     text: String,
     style: Style,
     is_chosen: bool,
 }
 
-fn listed(model: &Model, width: u16) -> Vec<Listed> {
-    let mut lines: Vec<Listed> = Vec::new();
+fn list_lines(model: &Model, width: u16) -> Vec<ListLine> {
+    let mut lines: Vec<ListLine> = Vec::new();
     let mut above = None;
     for row in &model.rows {
-        let heading = row.stand.heading();
+        let heading = row.state.heading();
         // Waiting calls need no heading: the seconds say it.
-        let is_headed = !matches!(row.stand, Stand::Waits(_));
+        let is_headed = !matches!(row.state, CallState::Waits(_));
         if above.replace(heading) != Some(heading) && is_headed {
-            lines.push(Listed { text: show::cut(heading, usize::from(width)), style: FAINT, is_chosen: false });
+            lines.push(ListLine { text: show::cut(heading, usize::from(width)), style: FAINT, is_chosen: false });
         }
         let is_chosen = Some(&row.pending.id) == model.selected.as_ref();
         let (head, tail) = show::parts(row, model.now_ms, usize::from(width).saturating_sub(1));
         let text = format!("{}{} {head}{tail}", if is_chosen { ">" } else { " " }, row.pending.id);
         let colour = painted(Tone::Risk(row.pending.needs()));
-        let colour = if row.stand.is_living() { colour } else { colour.patch(FAINT) };
+        let colour = if row.state.is_living() { colour } else { colour.patch(FAINT) };
         let style = if is_chosen { colour.patch(CHOSEN) } else { colour };
-        lines.push(Listed { text, style, is_chosen });
+        lines.push(ListLine { text, style, is_chosen });
     }
     lines
 }
 
-fn calls(buffer: &mut Buffer, area: Rect, lines: &[Listed]) {
+fn calls(buffer: &mut Buffer, area: Rect, lines: &[ListLine]) {
     let chosen = lines.iter().position(|line| line.is_chosen).unwrap_or_default();
     let first = chosen.saturating_sub(usize::from(area.height).saturating_sub(1));
     for (y, line) in (area.y..area.bottom()).zip(lines.iter().skip(first)) {
         // The highlight of the selected call reaches the edge.
         let gap = usize::from(area.width).saturating_sub(line.text.width());
         let text = if line.is_chosen { format!("{}{}", line.text, " ".repeat(gap)) } else { line.text.clone() };
-        put(buffer, area.x, y, area.width, &text, line.style);
+        draw_text(buffer, area.x, y, area.width, &text, line.style);
     }
 }
 
-fn pane(buffer: &mut Buffer, area: Rect, model: &Model, lines: &[show::Line]) -> Sight {
+fn pane(buffer: &mut Buffer, area: Rect, model: &Model, lines: &[show::StyledLine]) -> VisiblePart {
     let is_cut = lines.len() > usize::from(area.height);
     // The last row says there is more.
     let height = usize::from(area.height).saturating_sub(usize::from(is_cut));
     let scroll = model.scroll.min(lines.len().saturating_sub(height));
-    for (y, show::Line { tone, text }) in (area.y..).zip(lines.iter().skip(scroll).take(height)) {
-        put(buffer, area.x, y, area.width, text, painted(*tone));
+    for (y, show::StyledLine { tone, text }) in (area.y..).zip(lines.iter().skip(scroll).take(height)) {
+        draw_text(buffer, area.x, y, area.width, text, painted(*tone));
     }
     if is_cut {
         let below = lines.len().saturating_sub(scroll + height);
@@ -159,18 +160,18 @@ fn pane(buffer: &mut Buffer, area: Rect, model: &Model, lines: &[show::Line]) ->
             1 => "── 1 more line: space ──".to_owned(),
             _ => format!("── {below} more lines: space ──"),
         };
-        put(buffer, area.x, area.bottom().saturating_sub(1), area.width, &text, STRONG);
+        draw_text(buffer, area.x, area.bottom().saturating_sub(1), area.width, &text, STRONG);
     }
-    Sight { id: None, height, lines: lines.len(), is_too_small: height == 0 }
+    VisiblePart { id: None, height, lines: lines.len(), is_too_small: height == 0 }
 }
 
-fn offer_lines(offer: &Offer, width: u16) -> Vec<show::Line> {
+fn offer_lines(offer: &ShownOffer, width: u16) -> Vec<show::StyledLine> {
     let mut lines = Vec::new();
     for (number, text) in offer.lines.iter().enumerate() {
         let tone = if number == 0 { Tone::Heading } else { Tone::Plain };
         let before = if text.starts_with("  ") { "  " } else { "" };
         let broken = show::prose(text, usize::from(width).saturating_sub(before.len()));
-        lines.extend(broken.into_iter().map(|line| show::Line { tone, text: format!("{before}{line}") }));
+        lines.extend(broken.into_iter().map(|line| show::StyledLine { tone, text: format!("{before}{line}") }));
     }
     lines
 }
@@ -183,7 +184,7 @@ fn help(buffer: &mut Buffer, area: Rect) {
             let shown = if number == 0 { key } else { "" };
             let gap = " ".repeat(wide.saturating_sub(shown.width()) + 2);
             if y < area.bottom() {
-                put(buffer, area.x, y, area.width, &format!("{shown}{gap}{line}"), Style::new());
+                draw_text(buffer, area.x, y, area.width, &format!("{shown}{gap}{line}"), Style::new());
             }
             y = y.saturating_add(1);
         }
@@ -201,7 +202,7 @@ fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
         add(&model.message, STRONG);
     }
     if let Some(typing) = &model.typing {
-        add(&wanted(model, typing), STRONG);
+        add(&input_hint(model, typing), STRONG);
         // Typed text is shown verbatim, spaces included.
         let typed = show::wrapped(&format!("> {}▏", typing.text), width.saturating_sub(1));
         rows.extend(typed.into_iter().map(|line| (line, Style::new())));
@@ -212,7 +213,7 @@ fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
         return rows;
     }
     if let Some(row) = model.row() {
-        add(&way(model, &row.pending, row.stand), painted(Tone::Risk(row.pending.needs())));
+        add(&way(model, &row.pending, row.state), painted(Tone::Risk(row.pending.needs())));
         add(keys::SHORT, FAINT);
     } else {
         add("? help · q leave", FAINT);
@@ -221,32 +222,34 @@ fn foot(model: &Model, width: u16) -> Vec<(String, Style)> {
 }
 
 /// The prompt for typing.
-fn wanted(model: &Model, typing: &Typing) -> String {
+fn input_hint(model: &Model, typing: &TextInput) -> String {
     let target = model.call().map(to_type).unwrap_or_default();
     match &typing.of {
-        Line::Target { .. } => {
+        InputField::Target { .. } => {
             format!("one key is not enough. Type `{target}` and Enter to let it run once; Esc cancels")
         }
-        Line::Why { .. } => "Why? (kept in the record) Enter approves, Esc cancels".to_owned(),
-        Line::Offered(Offer { wish: Wish::Trust, word, .. }) => {
+        InputField::Why { .. } => "Why? (kept in the record) Enter approves, Esc cancels".to_owned(),
+        InputField::Offered(ShownOffer { wish: OfferKind::Trust, word, .. }) => {
             format!("type `{word}` and Enter to trust this project; Esc cancels")
         }
-        Line::Offered(Offer { wish: Wish::Always, word, .. }) => {
+        InputField::Offered(ShownOffer { wish: OfferKind::Always, word, .. }) => {
             format!("type `{word}` and Enter to always allow it; Esc cancels")
         }
-        Line::Filter => "show only calls that contain this; Enter keeps, Esc shows all".to_owned(),
+        InputField::Filter => "show only calls that contain this; Enter keeps, Esc shows all".to_owned(),
     }
 }
 
 /// What an approval takes, and why a key is not enough if it is not.
-fn way(model: &Model, call: &Pending, stand: Stand) -> String {
+fn way(model: &Model, call: &Pending, stand: CallState) -> String {
     match (call.needs(), model.countdown(call), stand) {
         (Clearance::Dual, Some(left), _) => format!("one of two steps done; you can do the second in {left} s"),
         (Clearance::Dual, None, _) if call.first_step_ms.is_some() => {
             format!("one of two steps done: now type `{}` again", to_type(call))
         }
-        (_, _, Stand::Approved) => "approved: it runs once when the agent retries; n withdraws the approval".to_owned(),
-        (Clearance::Soft | Clearance::Firm, _, Stand::Prompt) => {
+        (_, _, CallState::Approved) => {
+            "approved: it runs once when the agent retries; n withdraws the approval".to_owned()
+        }
+        (Clearance::Soft | Clearance::Firm, _, CallState::Prompt) => {
             format!("{} asks in its own prompt; an approval here counts when the agent retries", visible(&call.agent))
         }
         (Clearance::Soft | Clearance::Firm | Clearance::Hard | Clearance::Dual, _, _) => show::way(call),
@@ -264,7 +267,7 @@ fn painted(tone: Tone) -> Style {
     }
 }
 
-fn put(buffer: &mut Buffer, x: u16, y: u16, width: u16, text: &str, style: Style) {
+fn draw_text(buffer: &mut Buffer, x: u16, y: u16, width: u16, text: &str, style: Style) {
     let _end = buffer.set_stringn(x, y, text, usize::from(width), style);
 }
 
@@ -292,7 +295,7 @@ mod tests {
         model
     }
 
-    fn painted_at(width: u16, height: u16, model: &Model) -> (String, Sight) {
+    fn painted_at(width: u16, height: u16, model: &Model) -> (String, VisiblePart) {
         let area = Rect { x: 0, y: 0, width, height };
         let mut buffer = Buffer::empty(area);
         let sight = screen(&mut buffer, area, model);

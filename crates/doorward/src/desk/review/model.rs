@@ -5,17 +5,20 @@
 
 use doorward_engine::Clearance;
 
-use super::offer::{Offer, Wish};
+use super::offer::{OfferKind, ShownOffer};
 use crate::desk::grants::answer::{APART_MS, to_type};
-use crate::memory::grants::{Pending, Row};
+use crate::memory::grants::{Pending, QueueRow};
 
 /// How long a call must be on screen before a key counts for it.
+// A key pressed while the screen changes was meant for the call before. Human reaction takes about this long.
 pub(super) const SHOWN_MS: u64 = 300;
 
 /// The same for a call that moved under the cursor by itself.
+// The user did not select this call, so a person first has to notice that the selection moved (decision 0030).
 pub(super) const CAME_MS: u64 = 1500;
 
 /// After this long without a key, the selection moves to a waiting call.
+// Moving earlier would take the call away from under someone who is still reading it.
 const IDLE_MS: u64 = 5000;
 
 /// A key with a meaning here.
@@ -36,7 +39,7 @@ pub(super) enum Key {
 
 /// What the user decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum Action {
     Approve {
         id: String,
         typed: Option<String>,
@@ -49,15 +52,15 @@ pub(super) enum Deed {
     /// Find out what it would take; nothing is changed yet.
     Prepare {
         id: String,
-        wish: Wish,
+        wish: OfferKind,
     },
-    Accept(Offer),
+    Accept(ShownOffer),
     Leave,
 }
 
 /// Which part of the selected call was visible on the last draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sight {
+pub(super) struct VisiblePart {
     pub id: Option<String>,
     /// Lines of the call that fit on the screen at once.
     pub height: usize,
@@ -69,20 +72,20 @@ pub(super) struct Sight {
 
 /// What is being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Typing {
+pub(super) struct TextInput {
     pub text: String,
-    pub of: Line,
+    pub of: InputField,
 }
 
 /// Which line it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum InputField {
     /// What the call acts on.
     Target { id: String },
     /// The target has been typed already; this is the reason.
     Why { id: String, target: String },
     /// The word that accepts an offer.
-    Offered(Offer),
+    Offered(ShownOffer),
     /// Which calls are listed.
     Filter,
 }
@@ -91,19 +94,19 @@ pub(super) enum Line {
 #[derive(Debug, Default)]
 pub(super) struct Model {
     /// The calls that are listed.
-    pub rows: Vec<Row>,
+    pub rows: Vec<QueueRow>,
     /// All, listed or not.
-    all: Vec<Row>,
+    all: Vec<QueueRow>,
     pub filter: String,
     pub selected: Option<String>,
     pub scroll: usize,
-    pub typing: Option<Typing>,
+    pub typing: Option<TextInput>,
     pub message: String,
     pub explains: bool,
     /// The keys are shown instead of a call.
     pub helps: bool,
     pub now_ms: u64,
-    pub(super) sight: Sight,
+    pub(super) sight: VisiblePart,
     /// Since when the selected call has been on screen as it is.
     shown_ms: Option<u64>,
     /// It was scrolled to its end.
@@ -114,7 +117,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub(super) fn row(&self) -> Option<&Row> {
+    pub(super) fn row(&self) -> Option<&QueueRow> {
         let selected = self.selected.as_deref()?;
         self.rows.iter().find(|row| row.pending.id == selected)
     }
@@ -125,18 +128,18 @@ impl Model {
 
     /// How many agents are waiting, and how many calls are over.
     pub(super) fn counts(&self) -> (usize, usize) {
-        let living = self.all.iter().filter(|row| row.stand.is_living()).count();
+        let living = self.all.iter().filter(|row| row.state.is_living()).count();
         (living, self.all.len() - living)
     }
 
     /// Updates the calls. The selection follows its call wherever it moves; only after a while without a key does it move from
     /// a call that is over to one that is waiting.
-    pub(super) fn take(&mut self, rows: Vec<Row>, now_ms: u64) {
+    pub(super) fn take(&mut self, rows: Vec<QueueRow>, now_ms: u64) {
         self.now_ms = now_ms;
         self.all = rows;
         self.list();
         let is_gone = |id: &String| self.all.iter().all(|row| row.pending.id != *id);
-        let about = self.typing.as_ref().and_then(Typing::about);
+        let about = self.typing.as_ref().and_then(TextInput::about);
         if about.is_some_and(is_gone) {
             self.typing = None;
             self.message = "that call is no longer waiting; not approved".to_owned();
@@ -149,7 +152,7 @@ impl Model {
         let before = self.call().map(face);
         let place = self.place();
         let wanted = self.filter.to_lowercase();
-        let is_wanted = |row: &&Row| {
+        let is_wanted = |row: &&QueueRow| {
             let call = &row.pending;
             [&call.call, &call.agent, &call.cwd, &call.tool, &call.id]
                 .iter()
@@ -167,10 +170,10 @@ impl Model {
 
     fn turn_to_the_living(&mut self) {
         let is_idle = self.typing.is_none() && !self.helps && self.now_ms.saturating_sub(self.touched_ms) >= IDLE_MS;
-        if !is_idle || self.row().is_none_or(|row| row.stand.is_living()) {
+        if !is_idle || self.row().is_none_or(|row| row.state.is_living()) {
             return;
         }
-        if let Some(row) = self.rows.first().filter(|row| row.stand.is_living()) {
+        if let Some(row) = self.rows.first().filter(|row| row.state.is_living()) {
             self.selected = Some(row.pending.id.clone());
             self.unread();
             self.came = true;
@@ -178,7 +181,7 @@ impl Model {
     }
 
     /// What the screen has just shown.
-    pub(super) fn seen(&mut self, sight: Sight, clock_ms: u64) {
+    pub(super) fn note_visible(&mut self, sight: VisiblePart, clock_ms: u64) {
         if sight.id != self.selected || sight.is_too_small {
             self.shown_ms = None;
         } else {
@@ -189,26 +192,26 @@ impl Model {
         self.sight = sight;
     }
 
-    pub(super) fn told(&mut self, message: String) {
+    pub(super) fn set_message(&mut self, message: String) {
         self.message = message;
     }
 
     /// The offer is ready and needs a typed word.
-    pub(super) fn offered(&mut self, offer: Offer) {
+    pub(super) fn offered(&mut self, offer: ShownOffer) {
         (self.scroll, self.message) = (0, String::new());
-        self.typing = Some(Typing { text: String::new(), of: Line::Offered(offer) });
+        self.typing = Some(TextInput { text: String::new(), of: InputField::Offered(offer) });
     }
 
     /// Pasted text is not a decision.
-    pub(super) fn pasted(&mut self) -> Option<Deed> {
+    pub(super) fn pasted(&mut self) -> Option<Action> {
         self.message = "pasted text does not count; type it".to_owned();
         None
     }
 
-    pub(super) fn press(&mut self, key: Key, clock_ms: u64) -> Option<Deed> {
+    pub(super) fn press(&mut self, key: Key, clock_ms: u64) -> Option<Action> {
         self.touched_ms = self.now_ms;
         if key == Key::Leave {
-            return Some(Deed::Leave);
+            return Some(Action::Leave);
         }
         if let Some(typing) = self.typing.take() {
             return self.types(typing, key);
@@ -218,14 +221,14 @@ impl Model {
         }
         self.message.clear();
         match key {
-            Key::Character('q') => return Some(Deed::Leave),
+            Key::Character('q') => return Some(Action::Leave),
             Key::Character('y') => return self.yes(clock_ms),
             Key::Character('n') => return self.no(clock_ms),
-            Key::Character('t') => return self.wish(Wish::Trust, clock_ms),
-            Key::Character('a') => return self.wish(Wish::Always, clock_ms),
+            Key::Character('t') => return self.wish(OfferKind::Trust, clock_ms),
+            Key::Character('a') => return self.wish(OfferKind::Always, clock_ms),
             Key::Character('e') => self.explain(),
             Key::Character('?') => self.helps = true,
-            Key::Character('/') => self.typing = Some(Typing { text: self.filter.clone(), of: Line::Filter }),
+            Key::Character('/') => self.typing = Some(TextInput { text: self.filter.clone(), of: InputField::Filter }),
             Key::Up | Key::Character('k') => self.select(-1),
             Key::Down | Key::Character('j') => self.select(1),
             Key::PageDown | Key::Character(' ') => self.scroll += self.sight.height.max(1),
@@ -255,7 +258,7 @@ impl Model {
     }
 
     /// The call that a key applies to, or why it applies to none yet.
-    fn meant(&mut self, clock_ms: u64) -> Option<Row> {
+    fn meant(&mut self, clock_ms: u64) -> Option<QueueRow> {
         let row = self.row()?.clone();
         match self.too_soon(clock_ms) {
             Some(why) => {
@@ -266,7 +269,7 @@ impl Model {
         }
     }
 
-    fn yes(&mut self, clock_ms: u64) -> Option<Deed> {
+    fn yes(&mut self, clock_ms: u64) -> Option<Action> {
         let call = self.meant(clock_ms)?.pending;
         if !self.read_to_end {
             self.message = "this call continues below; read it to its end (space) before you approve".to_owned();
@@ -274,24 +277,24 @@ impl Model {
         }
         match (call.needs(), self.countdown(&call)) {
             (Clearance::Soft | Clearance::Firm, _) => {
-                return Some(Deed::Approve { id: call.id, typed: None, why: None });
+                return Some(Action::Approve { id: call.id, typed: None, why: None });
             }
             (Clearance::Dual, Some(left)) => {
                 self.message = format!("you can do the second step in {left} s");
             }
             (Clearance::Hard | Clearance::Dual, _) => {
-                self.typing = Some(Typing { text: String::new(), of: Line::Target { id: call.id } });
+                self.typing = Some(TextInput { text: String::new(), of: InputField::Target { id: call.id } });
             }
         }
         None
     }
 
-    fn no(&mut self, clock_ms: u64) -> Option<Deed> {
-        Some(Deed::Refuse { ids: self.meant(clock_ms)?.ids() })
+    fn no(&mut self, clock_ms: u64) -> Option<Action> {
+        Some(Action::Refuse { ids: self.meant(clock_ms)?.ids() })
     }
 
-    fn wish(&mut self, wish: Wish, clock_ms: u64) -> Option<Deed> {
-        Some(Deed::Prepare { id: self.meant(clock_ms)?.pending.id, wish })
+    fn wish(&mut self, wish: OfferKind, clock_ms: u64) -> Option<Action> {
+        Some(Action::Prepare { id: self.meant(clock_ms)?.pending.id, wish })
     }
 
     fn explain(&mut self) {
@@ -300,7 +303,7 @@ impl Model {
         self.unread();
     }
 
-    fn types(&mut self, mut typing: Typing, key: Key) -> Option<Deed> {
+    fn types(&mut self, mut typing: TextInput, key: Key) -> Option<Action> {
         match key {
             Key::Character(character) => typing.text.push(character),
             Key::Backspace => drop(typing.text.pop()),
@@ -313,44 +316,44 @@ impl Model {
             Key::PageUp => self.scroll = self.scroll.saturating_sub(self.sight.height.max(1)),
             Key::Up | Key::Down | Key::Home | Key::End | Key::Leave => {}
         }
-        if typing.of == Line::Filter {
+        if typing.of == InputField::Filter {
             self.filtered(typing.text.clone());
         }
         self.typing = Some(typing);
         None
     }
 
-    fn give_up(&mut self, line: &Line) {
+    fn give_up(&mut self, line: &InputField) {
         match line {
-            Line::Filter => self.filtered(String::new()),
-            Line::Offered(_) => self.message = "nothing was changed".to_owned(),
-            Line::Target { .. } | Line::Why { .. } => self.message = "not approved".to_owned(),
+            InputField::Filter => self.filtered(String::new()),
+            InputField::Offered(_) => self.message = "nothing was changed".to_owned(),
+            InputField::Target { .. } | InputField::Why { .. } => self.message = "not approved".to_owned(),
         }
     }
 
     /// A line was typed: for an override first the target, then, if it is the last step, the reason.
-    fn entered(&mut self, typing: Typing) -> Option<Deed> {
-        let Typing { text, of } = typing;
+    fn entered(&mut self, typing: TextInput) -> Option<Action> {
+        let TextInput { text, of } = typing;
         match of {
-            Line::Filter => {
+            InputField::Filter => {
                 self.filtered(text);
                 None
             }
-            Line::Offered(offer) if text.trim() == offer.word => Some(Deed::Accept(offer)),
-            Line::Offered(offer) => {
+            InputField::Offered(offer) if text.trim() == offer.word => Some(Action::Accept(offer)),
+            InputField::Offered(offer) => {
                 self.message = format!("that is not `{}`; nothing was changed", offer.word);
                 None
             }
-            Line::Target { id } => self.target_entered(id, text),
-            Line::Why { .. } if text.trim().is_empty() => {
+            InputField::Target { id } => self.target_entered(id, text),
+            InputField::Why { .. } if text.trim().is_empty() => {
                 self.message = "this kind of override needs a reason; not approved".to_owned();
                 None
             }
-            Line::Why { id, target } => Some(Deed::Approve { id, typed: Some(target), why: Some(text) }),
+            InputField::Why { id, target } => Some(Action::Approve { id, typed: Some(target), why: Some(text) }),
         }
     }
 
-    fn target_entered(&mut self, id: String, text: String) -> Option<Deed> {
+    fn target_entered(&mut self, id: String, text: String) -> Option<Action> {
         let call = self.all.iter().map(|row| &row.pending).find(|call| call.id == id)?;
         if text.trim() != to_type(call) {
             self.message = format!("that is not `{}`; not approved", to_type(call));
@@ -358,9 +361,9 @@ impl Model {
         }
         let is_first_of_two = call.needs() == Clearance::Dual && call.first_step_ms.is_none();
         if is_first_of_two {
-            return Some(Deed::Approve { id, typed: Some(text), why: None });
+            return Some(Action::Approve { id, typed: Some(text), why: None });
         }
-        self.typing = Some(Typing { text: String::new(), of: Line::Why { id, target: text } });
+        self.typing = Some(TextInput { text: String::new(), of: InputField::Why { id, target: text } });
         None
     }
 
@@ -387,13 +390,13 @@ impl Model {
     }
 }
 
-impl Typing {
+impl TextInput {
     /// The call that it is about.
     fn about(&self) -> Option<&String> {
         match &self.of {
-            Line::Target { id } | Line::Why { id, .. } => Some(id),
+            InputField::Target { id } | InputField::Why { id, .. } => Some(id),
             // The project stays the same, whatever happens to the call.
-            Line::Offered(_) | Line::Filter => None,
+            InputField::Offered(_) | InputField::Filter => None,
         }
     }
 }

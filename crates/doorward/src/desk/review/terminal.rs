@@ -15,7 +15,7 @@ use ratatui_crossterm::crossterm::terminal::{
 };
 
 use super::draw;
-use super::model::{Key, Model, Sight};
+use super::model::{Key, Model, VisiblePart};
 
 /// User input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ impl Screen {
     }
 
     /// Draws; returns which part of the selected call was visible.
-    pub(super) fn draw(&mut self, model: &Model) -> Result<Sight> {
-        let mut sight = Sight::default();
+    pub(super) fn draw(&mut self, model: &Model) -> Result<VisiblePart> {
+        let mut sight = VisiblePart::default();
         self.terminal.draw(|frame| {
             let area = frame.area();
             sight = draw::screen(frame.buffer_mut(), area, model);

@@ -9,15 +9,15 @@ use anyhow::{Context, Result, anyhow, bail};
 use doorward_engine::{Clearance, DescribedWorld, Policy, Verdict};
 use serde::{Deserialize, Serialize};
 
-use crate::desk::check::Request;
+use crate::desk::check::CheckRequest;
 use crate::hook::reviewer::chosen;
 use crate::hook::reviewer::client;
 use crate::hook::reviewer::client::Exchange;
 use crate::hook::reviewer::cost;
 use crate::hook::reviewer::prompt::Prompt;
-use crate::hook::reviewer::provider::Stage;
-use crate::hook::reviewer::reply::Decision;
-use crate::machine::paths::Places;
+use crate::hook::reviewer::provider::ReviewStage;
+use crate::hook::reviewer::reply::ReviewDecision;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::evaluation;
 use crate::memory::evaluation::Evaluation;
@@ -26,7 +26,7 @@ use crate::policy::config::reviewer::REASONED_MS;
 
 /// How one model did.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(super) struct Score {
+pub(super) struct ModelScore {
     pub model: String,
     pub asked: u32,
     pub right: u32,
@@ -47,27 +47,27 @@ pub(super) struct Score {
 
 /// What was compared.
 #[derive(Debug, Serialize)]
-pub(super) struct Found {
+pub(super) struct BenchResult {
     pub rows: u32,
     /// Decided without a model, or not decidable by one.
     pub not_asked: u32,
-    pub scores: Vec<Score>,
+    pub scores: Vec<ModelScore>,
 }
 
 #[derive(Deserialize)]
-struct Label {
+struct Expected {
     expect: Verdict,
 }
 
 /// A labelled call that a reviewer would be asked about.
-struct Row {
+struct BenchRow {
     expected: Verdict,
     call: doorward_engine::ToolCall,
-    considered: Evaluation,
+    evaluation: Evaluation,
 }
 
 /// Asks each model about each call.
-pub(super) fn bench(file: &Path, models: &[String], reviewer: &Reviewer, places: &Places) -> Result<Found> {
+pub(super) fn bench(file: &Path, models: &[String], reviewer: &Reviewer, dirs: &Dirs) -> Result<BenchResult> {
     let text = std::fs::read_to_string(file).with_context(|| format!("can't read `{}`", file.display()))?;
     let configured: Vec<String> = reviewer.model.iter().chain(&reviewer.models).cloned().collect();
     let models = if models.is_empty() { &configured } else { models };
@@ -80,32 +80,32 @@ pub(super) fn bench(file: &Path, models: &[String], reviewer: &Reviewer, places:
         count += 1;
         rows.extend(row);
     }
-    let scores = models.iter().map(|model| score(model, &rows, reviewer, places)).collect::<Result<Vec<Score>>>()?;
+    let scores = models.iter().map(|model| score(model, &rows, reviewer, dirs)).collect::<Result<Vec<ModelScore>>>()?;
     let asked = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-    Ok(Found { rows: count, not_asked: count.saturating_sub(asked), scores })
+    Ok(BenchResult { rows: count, not_asked: count.saturating_sub(asked), scores })
 }
 
 /// One line; `None` if no reviewer would be asked about it.
-fn row(line: &str) -> Result<Option<Row>> {
-    let Label { expect: expected } = serde_json::from_str(line).context("`expect` is approve, confirm or block")?;
-    let request = Request::parse(line.as_bytes(), "/").map_err(|bad| anyhow!("it {}", bad.problem))?;
+fn row(line: &str) -> Result<Option<BenchRow>> {
+    let Expected { expect: expected } = serde_json::from_str(line).context("`expect` is approve, confirm or block")?;
+    let request = CheckRequest::parse(line.as_bytes(), "/").map_err(|bad| anyhow!("it {}", bad.problem))?;
     let mut description = request.world.unwrap_or_default();
     description.project = description.project.or(request.root);
     let world = DescribedWorld::new(description, &request.call.cwd);
-    let considered = evaluation::consider(&request.call, &world, &Policy::built_in());
-    let judgement = &considered.judgement;
+    let evaluation = evaluation::evaluate(&request.call, &world, &Policy::built_in());
+    let judgement = &evaluation.judgement;
     let is_soft = judgement.verdict == Verdict::Confirm && judgement.cleared_by == Some(Clearance::Soft);
-    Ok(is_soft.then_some(Row { expected, call: request.call, considered }))
+    Ok(is_soft.then_some(BenchRow { expected, call: request.call, evaluation }))
 }
 
-fn score(model: &str, rows: &[Row], reviewer: &Reviewer, places: &Places) -> Result<Score> {
-    let chosen = chosen::chosen(reviewer, model, places.home()).map_err(|fault| anyhow!("{model}: {fault}"))?;
+fn score(model: &str, rows: &[BenchRow], reviewer: &Reviewer, dirs: &Dirs) -> Result<ModelScore> {
+    let chosen = chosen::usable_model(reviewer, model, dirs.home()).map_err(|fault| anyhow!("{model}: {fault}"))?;
     let time = Duration::from_millis(u64::from(REASONED_MS));
-    let mut score = Score { model: model.to_owned(), ..Score::default() };
+    let mut score = ModelScore { model: model.to_owned(), ..ModelScore::default() };
     let mut took = Vec::new();
     for row in rows {
-        let prompt: Prompt = super::prompt(&row.call, &row.considered, reviewer, places)?;
-        let exchange = client::ask(&chosen, &prompt, Stage::Reasoned, time, places.home());
+        let prompt: Prompt = super::prompt(&row.call, &row.evaluation, reviewer, dirs)?;
+        let exchange = client::ask(&chosen, &prompt, ReviewStage::Reasoned, time, dirs.home());
         took.push(u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX));
         if let Some(cost) = cost(&chosen, exchange.usage) {
             score.cost_usd = Some(score.cost_usd.unwrap_or_default() + cost);
@@ -117,21 +117,21 @@ fn score(model: &str, rows: &[Row], reviewer: &Reviewer, places: &Places) -> Res
     Ok(score)
 }
 
-impl Score {
-    fn add(&mut self, row: &Row, exchange: &Exchange) {
+impl ModelScore {
+    fn add(&mut self, row: &BenchRow, exchange: &Exchange) {
         self.asked += 1;
         self.tokens_read += exchange.usage.tokens_read;
         self.tokens_written += exchange.usage.tokens_written;
         let is_fine = row.expected == Verdict::AutoApprove;
         match exchange.result.as_ref().map(|reply| reply.decision) {
             Err(_) => self.unavailable += 1,
-            Ok(Decision::Allow) if is_fine => self.right += 1,
-            Ok(Decision::Block) if !is_fine => self.right += 1,
-            Ok(Decision::Allow) => {
+            Ok(ReviewDecision::Allow) if is_fine => self.right += 1,
+            Ok(ReviewDecision::Block) if !is_fine => self.right += 1,
+            Ok(ReviewDecision::Allow) => {
                 self.wrongly_allowed += 1;
-                self.allowed.push(row.considered.facts.subject.clone());
+                self.allowed.push(row.evaluation.facts.subject.clone());
             }
-            Ok(Decision::Block) => self.wrongly_declined += 1,
+            Ok(ReviewDecision::Block) => self.wrongly_declined += 1,
         }
     }
 }
@@ -141,7 +141,7 @@ fn percentile(sorted: &[u64], part: usize) -> u64 {
     sorted.get(at).copied().unwrap_or_default()
 }
 
-pub(super) fn print(out: &mut dyn Write, found: &Found, as_json: bool) -> Result<ExitCode> {
+pub(super) fn print(out: &mut dyn Write, found: &BenchResult, as_json: bool) -> Result<ExitCode> {
     if as_json {
         writeln!(out, "{:#}", serde_json::to_value(found)?)?;
         return Ok(ExitCode::SUCCESS);

@@ -8,7 +8,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 
 use crate::desk::person;
 use crate::machine::atomic_file as files;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
 use crate::policy::approved_config;
@@ -17,9 +17,9 @@ use crate::policy::load;
 /// The word for no reviewer at all.
 const NONE: &str = "none";
 
-pub(super) fn choose(out: &mut dyn Write, model: &str, places: &Places) -> Result<ExitCode> {
+pub(super) fn choose(out: &mut dyn Write, model: &str, dirs: &Dirs) -> Result<ExitCode> {
     person::required()?;
-    let path = places.config_file();
+    let path = dirs.config_file();
     let before = files::text(&path)?;
     let text = changed(before.as_deref().unwrap_or_default(), model)?;
     files::replace(&path, &text)?;
@@ -28,7 +28,7 @@ pub(super) fn choose(out: &mut dyn Write, model: &str, places: &Places) -> Resul
         None => files::remove(&path),
     };
     // Pi reads all files there are.
-    let loaded = load::load(places, None, "pi");
+    let loaded = load::load(dirs, None, "pi");
     for sentence in loaded.unaccepted_sentences().iter().chain(&loaded.problems) {
         writeln!(out, "{}", visible(sentence))?;
     }
@@ -40,8 +40,8 @@ pub(super) fn choose(out: &mut dyn Write, model: &str, places: &Places) -> Resul
         taken_back()?;
         bail!("nothing was changed");
     }
-    approved_config::accept(places, &loaded, &mut Ledger::of(places))?;
-    crate::policy::session_policy::forget(places).context("can't reset the policy of running sessions")?;
+    approved_config::accept(dirs, &loaded, &mut Ledger::open(dirs))?;
+    crate::policy::session_policy::forget(dirs).context("can't reset the policy of running sessions")?;
     writeln!(out, "Done. It applies from the next call on; try it with `doorward model test`.")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -11,10 +11,12 @@ use crate::machine::visible;
 use crate::policy::config::{DEFAULTS, Note, Reviewer};
 
 /// Words that cover everything.
+// An allow entry with one of these covers more than its author had in mind; a model reads it literally.
 const UNIVERSAL: &[&str] =
     &["anything", "everything", "always", "whatever", "unrestricted", "any", "all", "every", "everywhere"];
 
 /// Words without meaning of their own in these sentences.
+// Left out when entries are compared, or "the tests" and "all tests" would not be seen as the same.
 const FILLING: &[&str] = &[
     "that", "this", "with", "from", "into", "than", "them", "they", "their", "where", "which", "user", "must", "name",
     "other", "unless", "without", "only", "project", "allow", "allowed", "never", "have", "been", "session", "actions",
@@ -47,7 +49,7 @@ pub(super) fn critique(reviewer: &Reviewer) -> Vec<Note> {
     };
     let all = Lists::of(reviewer);
     let mut notes = Vec::new();
-    for (list, entries) in own.named() {
+    for (list, entries) in own.with_names() {
         let key = format!("reviewer.{list}");
         let mut seen = BTreeSet::new();
         for entry in entries.iter().filter(|entry| *entry != DEFAULTS) {
@@ -171,7 +173,7 @@ mod tests {
             assert_eq!(found(list, entry), "", "{list} {entry}");
         }
         assert!(critique(&Reviewer::default()).is_empty());
-        for (list, entries) in Lists::built_in().named() {
+        for (list, entries) in Lists::built_in().with_names() {
             for entry in entries {
                 assert!(alone(list, entry).is_empty(), "{list} {entry}: {:?}", alone(list, entry));
             }

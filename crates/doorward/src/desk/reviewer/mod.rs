@@ -16,13 +16,13 @@ use doorward_engine::{DescribedWorld, Description, Policy, ToolCall};
 use serde_json::json;
 
 use crate::hook::reviewer::chosen;
-use crate::hook::reviewer::chosen::Chosen;
+use crate::hook::reviewer::chosen::UsableModel;
 use crate::hook::reviewer::client;
 use crate::hook::reviewer::client::Exchange;
 use crate::hook::reviewer::lists::Lists;
-use crate::hook::reviewer::prompt::{Matter, Prompt};
-use crate::hook::reviewer::provider::Stage;
-use crate::machine::paths::Places;
+use crate::hook::reviewer::prompt::{Prompt, PromptInput};
+use crate::hook::reviewer::provider::ReviewStage;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::evaluation;
 use crate::policy::config::reviewer::REASONED_MS;
@@ -32,9 +32,9 @@ use crate::policy::load::Loaded;
 
 /// What to do with the reviewer's model.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Task {
+pub(crate) enum ReviewerCommand {
     /// List the models that can act as reviewer, and whether they are reachable
-    List(list::Wanted),
+    List(list::ReviewerListArguments),
     /// Choose a model to review the questions layer 2 leaves open (not for agents)
     Use {
         /// The model as provider/model, or `none`
@@ -65,17 +65,17 @@ pub(crate) enum Task {
 }
 
 /// Runs a command.
-pub(crate) fn run(task: &Task) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let loaded = load::load(&places, None, "pi");
+pub(crate) fn run(task: &ReviewerCommand) -> Result<ExitCode> {
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let loaded = load::load(&dirs, None, "pi");
     let mut out = anstream::stdout().lock();
     match task {
-        Task::List(wanted) => list::list(&mut out, wanted, &places),
-        Task::Use { model } => choose::choose(&mut out, model, &places),
-        Task::Test { model } => test(&mut out, &written(&loaded), model.as_deref(), &places),
-        Task::Critique => critique::print(&mut out, &written(&loaded)),
-        Task::Bench { file, model, json } => {
-            let found = bench::bench(file, model, &written(&loaded), &places)?;
+        ReviewerCommand::List(wanted) => list::list(&mut out, wanted, &dirs),
+        ReviewerCommand::Use { model } => choose::choose(&mut out, model, &dirs),
+        ReviewerCommand::Test { model } => test(&mut out, &configured(&loaded), model.as_deref(), &dirs),
+        ReviewerCommand::Critique => critique::print(&mut out, &configured(&loaded)),
+        ReviewerCommand::Bench { file, model, json } => {
+            let found = bench::bench(file, model, &configured(&loaded), &dirs)?;
             bench::print(&mut out, &found, *json)
         }
     }
@@ -87,7 +87,7 @@ pub(crate) fn print_defaults(out: &mut dyn Write) -> std::io::Result<()> {
         out,
         "\n[reviewer]               # `doorward model use PROVIDER/MODEL`; `{DEFAULTS}` stands for these sentences"
     )?;
-    for (name, entries) in Lists::built_in().named() {
+    for (name, entries) in Lists::built_in().with_names() {
         writeln!(out, "{name} = [")?;
         for entry in entries {
             writeln!(out, "  {},", toml_edit::Value::from(entry.as_str()))?;
@@ -98,15 +98,15 @@ pub(crate) fn print_defaults(out: &mut dyn Write) -> std::io::Result<()> {
 }
 
 /// The user's files, accepted or not: you can test a model before it takes effect.
-fn written(loaded: &Loaded) -> Reviewer {
+fn configured(loaded: &Loaded) -> Reviewer {
     let own = loaded.own_files().fold(Reviewer::default(), |all, (_, config)| all.over(config.reviewer));
     loaded.config.reviewer.clone().over(own)
 }
 
-fn test(out: &mut dyn Write, reviewer: &Reviewer, model: Option<&str>, places: &Places) -> Result<ExitCode> {
+fn test(out: &mut dyn Write, reviewer: &Reviewer, model: Option<&str>, dirs: &Dirs) -> Result<ExitCode> {
     let name = model.map_or_else(|| chosen::name(reviewer, None), Ok).map_err(|fault| anyhow!("{fault}"))?;
-    let chosen = chosen::chosen(reviewer, name, places.home()).map_err(|fault| anyhow!("{fault}"))?;
-    let exchange = trial(&chosen, reviewer, places)?;
+    let chosen = chosen::usable_model(reviewer, name, dirs.home()).map_err(|fault| anyhow!("{fault}"))?;
+    let exchange = trial(&chosen, reviewer, dirs)?;
     let usage = exchange.usage;
     writeln!(
         out,
@@ -131,7 +131,7 @@ fn test(out: &mut dyn Write, reviewer: &Reviewer, model: Option<&str>, places: &
 }
 
 /// A push the user asked for, in a project that does not exist.
-fn trial(chosen: &Chosen, reviewer: &Reviewer, places: &Places) -> Result<Exchange> {
+fn trial(chosen: &UsableModel, reviewer: &Reviewer, dirs: &Dirs) -> Result<Exchange> {
     let described: Description = serde_json::from_value(json!({
         "home": "/home/someone", "project": "/home/someone/project",
         "git": { "root": "/home/someone/project", "remotes": { "origin": "https://github.com/someone/project" } },
@@ -139,24 +139,19 @@ fn trial(chosen: &Chosen, reviewer: &Reviewer, places: &Places) -> Result<Exchan
     let world = DescribedWorld::new(described, "/home/someone/project");
     let mut call = ToolCall::bash("git push origin topic", "/home/someone/project");
     call.user_message = Some("please push the branch topic to origin".to_owned());
-    let considered = evaluation::consider(&call, &world, &Policy::built_in());
-    let prompt = prompt(&call, &considered, reviewer, places)?;
+    let evaluation = evaluation::evaluate(&call, &world, &Policy::built_in());
+    let prompt = prompt(&call, &evaluation, reviewer, dirs)?;
     let time = Duration::from_millis(u64::from(REASONED_MS));
-    Ok(client::ask(chosen, &prompt, Stage::Reasoned, time, places.home()))
+    Ok(client::ask(chosen, &prompt, ReviewStage::Reasoned, time, dirs.home()))
 }
 
 /// The prompt about a call without a session.
-fn prompt(
-    call: &ToolCall,
-    considered: &evaluation::Evaluation,
-    reviewer: &Reviewer,
-    places: &Places,
-) -> Result<Prompt> {
-    let key = crate::machine::key::redaction(&places.state());
-    let matter = Matter {
+fn prompt(call: &ToolCall, evaluation: &evaluation::Evaluation, reviewer: &Reviewer, dirs: &Dirs) -> Result<Prompt> {
+    let key = crate::machine::key::redaction(&dirs.state());
+    let matter = PromptInput {
         call,
-        facts: &considered.facts,
-        judgement: &considered.judgement,
+        facts: &evaluation.facts,
+        judgement: &evaluation.judgement,
         instructions: &[],
         transcript: &[],
         key: &key,

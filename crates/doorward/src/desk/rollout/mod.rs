@@ -13,16 +13,16 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use crate::policy::rollout::{Share, Stage};
+use crate::policy::rollout::{RolloutStage, Share};
 
 #[derive(Debug, Args)]
 pub(crate) struct RolloutArguments {
     #[command(subcommand)]
-    pub what: What,
+    pub what: RolloutCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub(crate) enum RolloutCommand {
     /// Show the stage of every rollout, what is missing for the next one, and how a trial is doing
     ///
     /// Rolls back whatever has to be, as the end of every session does. Exit code: 0, or 1 if something was rolled back.
@@ -62,7 +62,7 @@ pub(crate) struct StartArguments {
     pub thresholds: Option<PathBuf>,
     /// Stage to start at; `canary` and `auto` need `--why`
     #[arg(long, value_enum)]
-    pub stage: Option<Stage>,
+    pub stage: Option<RolloutStage>,
     /// Share of sessions in the canary; default: 10%, or 50% for thresholds
     #[arg(long, value_name = "PERCENT")]
     pub share: Option<Share>,
@@ -111,10 +111,10 @@ pub(crate) struct RollbackArguments {
 
 pub(crate) fn run(arguments: &RolloutArguments) -> Result<ExitCode> {
     match &arguments.what {
-        What::Status { json, explain: true } => show::explain(*json),
-        What::Status { json, explain: false } => show::status(*json),
-        What::Start(arguments) => command::start(arguments),
-        What::Promote(arguments) => command::promote(arguments),
-        What::Rollback(arguments) => command::rollback(arguments),
+        RolloutCommand::Status { json, explain: true } => show::explain(*json),
+        RolloutCommand::Status { json, explain: false } => show::status(*json),
+        RolloutCommand::Start(arguments) => command::start(arguments),
+        RolloutCommand::Promote(arguments) => command::promote(arguments),
+        RolloutCommand::Rollback(arguments) => command::rollback(arguments),
     }
 }

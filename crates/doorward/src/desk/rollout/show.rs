@@ -16,17 +16,17 @@ use crate::desk::rollout::criteria;
 use crate::desk::rollout::criteria::Criterion;
 use crate::hook::rollback;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::memory::rollout_evidence;
-use crate::memory::rollout_evidence::Seen;
+use crate::memory::rollout_evidence::JudgedCall;
 use crate::policy::load;
 use crate::policy::load::Loaded;
 use crate::policy::rollout::assign::STAGE;
-use crate::policy::rollout::stage::{Stage, Step, Track};
+use crate::policy::rollout::stage::{RolloutStage, StageChange, Track};
 use crate::policy::rollout::state::{Rollout, Subject};
-use crate::policy::rollout::trial::{Arm, Standing, Stopping};
+use crate::policy::rollout::trial::{Arm, Stopping, TrialState};
 
 const STRONG: Style = Style::new().bold();
 const FAINT: Style = Style::new().dimmed();
@@ -35,16 +35,16 @@ const BAD: Style = Style::new().bold().fg_color(Some(anstyle::Color::Ansi(AnsiCo
 
 /// What the record says about one subject since its stage started.
 #[derive(Debug)]
-pub(crate) struct Figures {
+pub(crate) struct SubjectFigures {
     pub criteria: Vec<Criterion>,
     /// Decisions by the side their session is on.
-    groups: BTreeMap<String, Group>,
-    pub(super) standing: Option<Standing>,
+    groups: BTreeMap<String, DecisionCounts>,
+    pub(super) standing: Option<TrialState>,
 }
 
 /// Counts of the decisions of one side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-struct Group {
+struct DecisionCounts {
     sessions: usize,
     decisions: usize,
     asked: usize,
@@ -53,20 +53,20 @@ struct Group {
     regretted: usize,
 }
 
-impl Figures {
-    pub(crate) fn of(places: &Places, rollout: &Rollout, subject: &Subject) -> Result<Figures> {
+impl SubjectFigures {
+    pub(crate) fn of(dirs: &Dirs, rollout: &Rollout, subject: &Subject) -> Result<SubjectFigures> {
         let step = rollout.track(subject).map(Track::now).unwrap_or_default();
-        let policy = load::load(places, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?;
-        let room = Room::open(places.clone())?;
+        let policy = load::load(dirs, None, "").policy(Mode::Auto).map_err(anyhow::Error::msg)?;
+        let view = LedgerView::open(dirs.clone())?;
         let from = match subject {
             // A trial covers its first session to its last: leaving some out later would change the result.
             Subject::Thresholds => step.record,
             Subject::Agent(_) | Subject::Rule(_) => {
                 let since = clock::now_ms().saturating_sub(criteria::WINDOW_MS);
-                rollout_evidence::first_since(&room, since)?.max(step.record)
+                rollout_evidence::first_since(&view, since)?.max(step.record)
             }
         };
-        let seen = rollout_evidence::read(&room.log, from, &policy)?;
+        let seen = rollout_evidence::read(&view.log, from, &policy)?;
         let criteria = match (subject, &rollout.trial) {
             (Subject::Agent(name), _) => criteria::of_agent(name, step.stage, &seen),
             (Subject::Rule(id), _) => criteria::of_rule(id, step.stage, &seen),
@@ -77,12 +77,12 @@ impl Figures {
             (Subject::Thresholds, Some(trial)) => Some(criteria::standing(trial, &seen)),
             (Subject::Thresholds | Subject::Agent(_) | Subject::Rule(_), _) => None,
         };
-        Ok(Figures { criteria, groups: groups(subject, &seen), standing })
+        Ok(SubjectFigures { criteria, groups: groups(subject, &seen), standing })
     }
 }
 
-fn groups(subject: &Subject, seen: &[Seen]) -> BTreeMap<String, Group> {
-    let side = |seen: &Seen| match subject {
+fn groups(subject: &Subject, seen: &[JudgedCall]) -> BTreeMap<String, DecisionCounts> {
+    let side = |seen: &JudgedCall| match subject {
         Subject::Agent(name) => seen.placed.get(STAGE).filter(|_| seen.agent == *name).cloned(),
         Subject::Rule(id) => seen.placed.get(&rollout_evidence::rule_key(id)).cloned(),
         Subject::Thresholds => seen.arm().map(|arm| match arm {
@@ -90,20 +90,20 @@ fn groups(subject: &Subject, seen: &[Seen]) -> BTreeMap<String, Group> {
             Arm::B => "b, on trial".to_owned(),
         }),
     };
-    let mut sides: BTreeMap<String, Vec<&Seen>> = BTreeMap::new();
+    let mut sides: BTreeMap<String, Vec<&JudgedCall>> = BTreeMap::new();
     for seen in seen {
         if let Some(side) = side(seen) {
             sides.entry(side).or_default().push(seen);
         }
     }
-    sides.into_iter().map(|(side, seen)| (side, Group::of(&seen))).collect()
+    sides.into_iter().map(|(side, seen)| (side, DecisionCounts::of(&seen))).collect()
 }
 
-impl Group {
-    fn of(seen: &[&Seen]) -> Group {
-        let count = |is: fn(&Seen) -> bool| seen.iter().filter(|seen| is(seen)).count();
+impl DecisionCounts {
+    fn of(seen: &[&JudgedCall]) -> DecisionCounts {
+        let count = |is: fn(&JudgedCall) -> bool| seen.iter().filter(|seen| is(seen)).count();
         let sessions: std::collections::BTreeSet<&str> = seen.iter().map(|seen| seen.session.as_str()).collect();
-        Group {
+        DecisionCounts {
             sessions: sessions.len(),
             decisions: seen.len(),
             asked: count(|seen| seen.verdict == Verdict::Confirm),
@@ -116,22 +116,22 @@ impl Group {
 
 /// Shows every rollout, after rolling back what has to be.
 pub(crate) fn status(is_json: bool) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let taken_back = rollback::watch(&places)?;
-    let loaded = load::load(&places, None, "");
-    let rollout = Rollout::load(&places).map_err(anyhow::Error::msg)?.unwrap_or_default();
-    let figures = |subject: Subject| Ok((Figures::of(&places, &rollout, &subject)?, subject));
-    let all = rollout.subjects().into_iter().map(figures).collect::<Result<Vec<(Figures, Subject)>>>()?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let taken_back = rollback::watch(&dirs)?;
+    let loaded = load::load(&dirs, None, "");
+    let rollout = Rollout::load(&dirs).map_err(anyhow::Error::msg)?.unwrap_or_default();
+    let figures = |subject: Subject| Ok((SubjectFigures::of(&dirs, &rollout, &subject)?, subject));
+    let all = rollout.subjects().into_iter().map(figures).collect::<Result<Vec<(SubjectFigures, Subject)>>>()?;
     let mut out = anstream::stdout().lock();
     if is_json {
         let rows: Vec<Value> = all.iter().map(|(figures, subject)| as_json(&rollout, subject, figures)).collect();
-        let back = |(subject, why): &(Subject, String)| json!({ "what": subject.shown(), "why": why });
+        let back = |(subject, why): &(Subject, String)| json!({ "what": subject.display(), "why": why });
         let back: Vec<Value> = taken_back.iter().map(back).collect();
         let shown = json!({ "rollouts": rows, "fixed": fixed(&loaded), "taken_back": back });
         writeln!(out, "{shown:#}")?;
     } else {
         for (subject, why) in &taken_back {
-            writeln!(out, "{BAD}rolled back{BAD:#} {}: {}\n", visible(&subject.shown()), visible(why))?;
+            writeln!(out, "{BAD}rolled back{BAD:#} {}: {}\n", visible(&subject.display()), visible(why))?;
         }
         for (figures, subject) in &all {
             print(&mut out, &rollout, subject, figures)?;
@@ -156,10 +156,10 @@ fn fixed(loaded: &Loaded) -> BTreeMap<String, String> {
     agents.map(|agent| (agent.clone(), loaded.mode(agent).to_string())).collect()
 }
 
-fn print(out: &mut dyn Write, rollout: &Rollout, subject: &Subject, figures: &Figures) -> io::Result<()> {
+fn print(out: &mut dyn Write, rollout: &Rollout, subject: &Subject, figures: &SubjectFigures) -> io::Result<()> {
     let Some(track) = rollout.track(subject) else { return Ok(()) };
     let now = track.now();
-    writeln!(out, "{STRONG}{}{STRONG:#}: {}", visible(&subject.shown()), place(subject, track))?;
+    writeln!(out, "{STRONG}{}{STRONG:#}: {}", visible(&subject.display()), place(subject, track))?;
     let since = format!("since {} UTC, entry {} of the record", clock::moment(now.since_ms), now.record);
     let how = if now.is_rollback { ", after a rollback" } else { "" };
     writeln!(out, "  {FAINT}{since}{how}{FAINT:#}")?;
@@ -177,18 +177,18 @@ fn print(out: &mut dyn Write, rollout: &Rollout, subject: &Subject, figures: &Fi
         writeln!(out, "    {style}{mark}{style:#}  {what:<46} {found:<20} {FAINT}needs: {wanted}{FAINT:#}")?;
     }
     if figures.criteria.iter().all(|criterion| criterion.met) {
-        writeln!(out, "  all criteria are met: `doorward rollout promote{}`", named(subject))?;
+        writeln!(out, "  all criteria are met: `doorward rollout promote{}`", display_name(subject))?;
     }
     writeln!(out)
 }
 
 /// A trial that was rolled back does not continue.
-pub(super) fn is_over(subject: &Subject, now: &Step) -> bool {
-    *subject == Subject::Thresholds && now.stage < Stage::Canary
+pub(super) fn is_over(subject: &Subject, now: &StageChange) -> bool {
+    *subject == Subject::Thresholds && now.stage < RolloutStage::Canary
 }
 
 /// Its argument on the command line.
-pub(super) fn named(subject: &Subject) -> String {
+pub(super) fn display_name(subject: &Subject) -> String {
     match subject {
         Subject::Agent(name) => format!(" {name}"),
         Subject::Rule(id) => format!(" --rule {id}"),
@@ -200,17 +200,17 @@ pub(super) fn named(subject: &Subject) -> String {
 pub(super) fn place(subject: &Subject, track: &Track) -> String {
     let now = track.now();
     match (now.stage, subject) {
-        (Stage::Canary, Subject::Thresholds) => format!("`canary`, {} of sessions use it", now.share),
-        (Stage::Canary, Subject::Agent(_)) => {
+        (RolloutStage::Canary, Subject::Thresholds) => format!("`canary`, {} of sessions use it", now.share),
+        (RolloutStage::Canary, Subject::Agent(_)) => {
             format!("`canary`, {} of sessions run in `auto`, the others in `{}`", now.share, track.before())
         }
-        (Stage::Canary, Subject::Rule(_)) => format!("`canary`, active in {} of sessions", now.share),
-        (Stage::ConfirmAll, Subject::Thresholds) => "over; the previous thresholds apply".to_owned(),
-        (stage @ (Stage::ConfirmAll | Stage::Shadow | Stage::Auto), _) => format!("`{stage}`"),
+        (RolloutStage::Canary, Subject::Rule(_)) => format!("`canary`, active in {} of sessions", now.share),
+        (RolloutStage::ConfirmAll, Subject::Thresholds) => "over; the previous thresholds apply".to_owned(),
+        (stage @ (RolloutStage::ConfirmAll | RolloutStage::Shadow | RolloutStage::Auto), _) => format!("`{stage}`"),
     }
 }
 
-fn print_groups(out: &mut dyn Write, groups: &BTreeMap<String, Group>) -> io::Result<()> {
+fn print_groups(out: &mut dyn Write, groups: &BTreeMap<String, DecisionCounts>) -> io::Result<()> {
     if groups.is_empty() {
         return writeln!(out, "  no decisions since then");
     }
@@ -220,7 +220,7 @@ fn print_groups(out: &mut dyn Write, groups: &BTreeMap<String, Group>) -> io::Re
         "sessions", "number", "decisions", "asked", "blocked", "overridden", "regretted"
     )?;
     for (side, group) in groups {
-        let Group { sessions, decisions, asked, blocked, overridden, regretted } = group;
+        let DecisionCounts { sessions, decisions, asked, blocked, overridden, regretted } = group;
         writeln!(
             out,
             "  {:<24}{sessions:>9}{decisions:>10}{asked:>7}{blocked:>9}{overridden:>12}{regretted:>11}",
@@ -230,21 +230,21 @@ fn print_groups(out: &mut dyn Write, groups: &BTreeMap<String, Group>) -> io::Re
     Ok(())
 }
 
-fn print_standing(out: &mut dyn Write, standing: &Standing, stopping: &Stopping) -> io::Result<()> {
-    let Standing { verdict, won, lost, alike, better, worse } = standing;
-    writeln!(out, "  verdict: {STRONG}{}{STRONG:#}, {}", verdict.word(), verdict.what())?;
+fn print_standing(out: &mut dyn Write, standing: &TrialState, stopping: &Stopping) -> io::Result<()> {
+    let TrialState { verdict, won, lost, alike, better, worse } = standing;
+    writeln!(out, "  verdict: {STRONG}{}{STRONG:#}, {}", verdict.as_str(), verdict.meaning())?;
     writeln!(
         out,
         "  session pairs: {won} won, {lost} lost, {alike} tied; evidence for better {better:.2}, for worse {worse:.2}; {:.2} ends the trial",
         stopping.bound()
     )?;
-    for line in prose(&format!("stopping rule, fixed at the start of the trial: {}", stopping.stated()), 100) {
+    for line in prose(&format!("stopping rule, fixed at the start of the trial: {}", stopping.sentence()), 100) {
         writeln!(out, "  {FAINT}{line}{FAINT:#}")?;
     }
     Ok(())
 }
 
-fn as_json(rollout: &Rollout, subject: &Subject, figures: &Figures) -> Value {
+fn as_json(rollout: &Rollout, subject: &Subject, figures: &SubjectFigures) -> Value {
     let track = rollout.track(subject).cloned().unwrap_or_default();
     let now = track.now();
     let (kind, name) = match subject {
@@ -262,10 +262,10 @@ fn as_json(rollout: &Rollout, subject: &Subject, figures: &Figures) -> Value {
         })
     });
     let missing: Vec<String> = figures.criteria.iter().filter(|of| !of.met).map(Criterion::missing).collect();
-    let next = now.stage.next().filter(|_| !is_over(subject, &now)).map(Stage::word);
+    let next = now.stage.next().filter(|_| !is_over(subject, &now)).map(RolloutStage::as_str);
     json!({
-        "kind": kind, "name": name, "stage": now.stage, "share": (now.stage == Stage::Canary).then(|| now.share.percent()),
-        "outside": (now.stage == Stage::Canary).then(|| track.before()), "since_ms": now.since_ms, "record": now.record,
+        "kind": kind, "name": name, "stage": now.stage, "share": (now.stage == RolloutStage::Canary).then(|| now.share.percent()),
+        "outside": (now.stage == RolloutStage::Canary).then(|| track.before()), "since_ms": now.since_ms, "record": now.record,
         "taken_back": now.is_rollback, "steps": track.steps(), "sides": figures.groups, "next": next,
         "criteria": figures.criteria, "missing": missing, "trial": trial,
     })
@@ -273,9 +273,9 @@ fn as_json(rollout: &Rollout, subject: &Subject, figures: &Figures) -> Value {
 
 /// Prints all rules for rollouts.
 pub(crate) fn explain(is_json: bool) -> Result<ExitCode> {
-    let mut rows = criteria::stated();
-    rows.push(("trial".to_owned(), Stopping::default().stated()));
-    rows.extend(rollback::stated().into_iter().map(|(name, text)| (format!("back: {name}"), text)));
+    let mut rows = criteria::sentences();
+    rows.push(("trial".to_owned(), Stopping::default().sentence()));
+    rows.extend(rollback::sentences().into_iter().map(|(name, text)| (format!("back: {name}"), text)));
     let mut out = anstream::stdout().lock();
     if is_json {
         let rows: serde_json::Map<String, Value> = rows.into_iter().map(|(name, text)| (name, text.into())).collect();

@@ -14,12 +14,12 @@ pub(crate) struct RulesArguments {
     #[arg(long)]
     pub json: bool,
     #[command(subcommand)]
-    pub what: Option<What>,
+    pub what: Option<RulesCommand>,
 }
 
 /// What can be done with rules. Every change first shows what it would have done to recorded decisions.
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub(crate) enum RulesCommand {
     /// Deny, ask about or allow calls by a pattern such as `bash(git push*)` (not for agents)
     Add {
         #[arg(value_enum)]
@@ -27,14 +27,14 @@ pub(crate) enum What {
         /// The pattern, as in `permissions` of the configuration
         pattern: String,
         #[command(flatten)]
-        over: Over,
+        over: ReplayRange,
     },
     /// Show what activating or retiring a rule would have changed; changes nothing
     Test {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         #[command(flatten)]
-        over: Over,
+        over: ReplayRange,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -44,7 +44,7 @@ pub(crate) enum What {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         #[command(flatten)]
-        over: Over,
+        over: ReplayRange,
     },
     /// Retire a rule (not for agents)
     ///
@@ -54,7 +54,7 @@ pub(crate) enum What {
         #[arg(value_parser = NonEmptyStringValueParser::new())]
         id: String,
         #[command(flatten)]
-        over: Over,
+        over: ReplayRange,
     },
     #[command(flatten)]
     Offering(Offering),
@@ -94,7 +94,7 @@ pub(crate) enum Offering {
 
 /// Selects the decisions to judge again.
 #[derive(Debug, Args)]
-pub(crate) struct Over {
+pub(crate) struct ReplayRange {
     /// Judge decisions from this time on: 2026-11-15, "2026-11-15 09:30" (UTC), or an age such as 12h or 30d
     #[arg(long, default_value = "30d", value_name = "WHEN")]
     pub since: String,

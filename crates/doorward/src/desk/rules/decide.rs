@@ -7,48 +7,48 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::{Mode, Stage};
 use doorward_ledger::PolicyBody;
 
-use super::arguments::{List, Offering, Over, What};
-use super::change::Change;
+use super::arguments::{List, Offering, ReplayRange, RulesCommand};
+use super::change::RuleEdit;
 use crate::desk::offers;
 use crate::desk::person;
 use crate::desk::replay::{self, Replayed};
 use crate::desk::screen;
 use crate::machine::clock;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::memory::ledger_view::Room;
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
+use crate::memory::ledger_view::LedgerView;
 use crate::policy::approved_config::{self, Accepted};
-use crate::policy::load::{self, Instead, Loaded};
+use crate::policy::load::{self, Loaded, Overrides};
 
 /// How many changed verdicts are listed before asking.
 const LISTED: usize = 30;
 
-pub(super) fn run(what: &What) -> Result<ExitCode> {
-    if let What::Offering(offering) = what {
+pub(super) fn run(what: &RulesCommand) -> Result<ExitCode> {
+    if let RulesCommand::Offering(offering) = what {
         return offer(offering);
     }
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    if !matches!(what, What::Test { .. }) {
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    if !matches!(what, RulesCommand::Test { .. }) {
         person::required()?;
     }
-    replay::trusted(&places)?;
-    let loaded = load::load(&places, None, "");
+    replay::trusted(&dirs)?;
+    let loaded = load::load(&dirs, None, "");
     let rules = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?.rules;
     match what {
-        What::Offering(offering) => offer(offering),
-        What::Add { list, pattern, over } => decide(places, &loaded, &Change::pattern(*list, pattern)?, over),
-        What::Promote { id, over } => decide(places, &loaded, &Change::stage(&rules, id, Stage::Active)?, over),
-        What::Retire { id, over } => decide(places, &loaded, &Change::stage(&rules, id, Stage::Retired)?, over),
-        What::Test { id, over, json } => {
+        RulesCommand::Offering(offering) => offer(offering),
+        RulesCommand::Add { list, pattern, over } => decide(dirs, &loaded, &RuleEdit::pattern(*list, pattern)?, over),
+        RulesCommand::Promote { id, over } => decide(dirs, &loaded, &RuleEdit::stage(&rules, id, Stage::Active)?, over),
+        RulesCommand::Retire { id, over } => decide(dirs, &loaded, &RuleEdit::stage(&rules, id, Stage::Retired)?, over),
+        RulesCommand::Test { id, over, json } => {
             let counts = rules.iter().any(|rule| rule.id == *id && rule.stage == Stage::Active);
             let other = if counts { Stage::Retired } else { Stage::Active };
-            let change = Change::stage(&rules, id, other)?;
-            let replayed = effect(&Room::open(places)?, &loaded, &change, over)?;
+            let change = RuleEdit::stage(&rules, id, other)?;
+            let replayed = effect(&LedgerView::open(dirs)?, &loaded, &change, over)?;
             let mut out = anstream::stdout().lock();
             if *json {
                 writeln!(out, "{:#}", replay::to_json(&replayed, 0))?;
             } else {
-                writeln!(out, "if {}:", change.what())?;
+                writeln!(out, "if {}:", change.describe())?;
                 replay::print(&mut out, &replayed, 0)?;
             }
             Ok(ExitCode::SUCCESS)
@@ -67,45 +67,46 @@ fn offer(offering: &Offering) -> Result<ExitCode> {
 }
 
 /// Imports what an agent's own settings allow. The user has agreed; it is recorded first.
-pub(crate) fn take_over(places: &Places, patterns: &[String], whose: &str) -> Result<()> {
+pub(crate) fn take_over(dirs: &Dirs, patterns: &[String], whose: &str) -> Result<()> {
     for pattern in patterns {
-        let change = Change::pattern(List::Allow, pattern)?;
+        let change = RuleEdit::pattern(List::Allow, pattern)?;
         let body = PolicyBody {
-            what: change.what(),
+            what: change.describe(),
             before: None,
             after: Some(format!("taken over from the settings of {whose}")),
             user: crate::machine::user(),
             project: None,
         };
-        let _receipt =
-            Ledger::of(places).append(Entry::new(&body)?).context("can't record the change, so nothing was changed")?;
-        change.apply(places)?;
+        let _receipt = Ledger::open(dirs)
+            .append(LogEntry::new(&body)?)
+            .context("can't record the change, so nothing was changed")?;
+        change.apply(dirs)?;
     }
     Ok(())
 }
 
 /// What a change would have done to recorded decisions.
-fn effect(room: &Room, loaded: &Loaded, change: &Change, over: &Over) -> Result<Replayed> {
+fn effect(view: &LedgerView, loaded: &Loaded, change: &RuleEdit, over: &ReplayRange) -> Result<Replayed> {
     let since = clock::parse(&over.since, clock::now_ms()).map_err(anyhow::Error::msg)?;
-    let (here, instead) = (Instead::default(), change.instead(loaded));
-    let policies = replay::between(&room.places, &here, &instead);
-    replay::replay(&room.log, since, &policies, screen::bar())
+    let (here, overrides) = (Overrides::default(), change.overrides(loaded));
+    let policies = replay::between(&view.dirs, &here, &overrides);
+    replay::replay(&view.log, since, &policies, screen::bar())
 }
 
-fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Result<ExitCode> {
-    let room = Room::open(places)?;
-    let replayed = effect(&room, loaded, change, over)?;
+fn decide(dirs: Dirs, loaded: &Loaded, change: &RuleEdit, over: &ReplayRange) -> Result<ExitCode> {
+    let view = LedgerView::open(dirs)?;
+    let replayed = effect(&view, loaded, change, over)?;
     let mut out = anstream::stdout().lock();
-    writeln!(out, "if {}:", crate::machine::visible(&change.what()))?;
+    writeln!(out, "if {}:", crate::machine::visible(&change.describe()))?;
     replay::print(&mut out, &replayed, LISTED)?;
-    let agreed = match change.word() {
+    let agreed = match change.rule_id() {
         Some(word) => person::types(&format!("Type `{word}` so that it no longer blocks"))? == word,
-        None => person::agrees(&format!("Change this, so that {}?", change.what()))?,
+        None => person::agrees(&format!("Change this, so that {}?", change.describe()))?,
     };
     if !agreed {
         bail!("nothing was changed");
     }
-    let version = made(&room.places, change, &replayed, &mut Ledger::of(&room.places))?;
+    let version = carry_out(&view.dirs, change, &replayed, &mut Ledger::open(&view.dirs))?;
     writeln!(
         out,
         "Done. The ruleset is now {version}; it applies from the next session on, or after `doorward reload`."
@@ -114,15 +115,20 @@ fn decide(places: Places, loaded: &Loaded, change: &Change, over: &Over) -> Resu
 }
 
 /// INVARIANT: the record, with what the replay found, is durable before anything is changed.
-pub(crate) fn made(places: &Places, change: &Change, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<String> {
+pub(crate) fn carry_out(
+    dirs: &Dirs,
+    change: &RuleEdit,
+    replayed: &Replayed,
+    ledger: &mut dyn Recorder,
+) -> Result<String> {
     let shown = |[major, minor, patch]: [u32; 3]| format!("{major}.{minor}.{patch}");
-    let before = Accepted::load(places).map_err(anyhow::Error::msg)?.ruleset();
+    let before = Accepted::load(dirs).map_err(anyhow::Error::msg)?.ruleset();
     let after = replayed.bump().after(before);
     let sums = &replayed.all;
     let body = PolicyBody {
         what: format!(
             "{}: {} laxer, {} stricter of {} replayed",
-            change.what(),
+            change.describe(),
             sums.laxer,
             sums.stricter,
             sums.judged
@@ -132,8 +138,8 @@ pub(crate) fn made(places: &Places, change: &Change, replayed: &Replayed, ledger
         user: crate::machine::user(),
         project: None,
     };
-    let _receipt = ledger.append(Entry::new(&body)?).context("can't record the change, so nothing was changed")?;
-    change.apply(places)?;
-    approved_config::set_ruleset(places, after)?;
+    let _receipt = ledger.append(LogEntry::new(&body)?).context("can't record the change, so nothing was changed")?;
+    change.apply(dirs)?;
+    approved_config::set_ruleset(dirs, after)?;
     Ok(shown(after))
 }

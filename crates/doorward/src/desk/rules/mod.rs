@@ -15,11 +15,11 @@ use doorward_ledger::AlertKind;
 use serde_json::{Value, json};
 
 use crate::desk::screen::verdict_style;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::policy::load;
 pub(crate) use arguments::{List, RulesArguments};
-pub(crate) use change::Change;
-pub(crate) use decide::{made, take_over};
+pub(crate) use change::RuleEdit;
+pub(crate) use decide::{carry_out, take_over};
 
 /// Lists the rules, or shows one.
 pub(crate) fn run(arguments: &RulesArguments) -> Result<ExitCode> {
@@ -48,8 +48,8 @@ pub(crate) fn run(arguments: &RulesArguments) -> Result<ExitCode> {
 
 /// The built-in rules and the user's own; problems with the latter go to standard error.
 fn with_own_rules() -> Policy {
-    let Ok(places) = Places::find() else { return Policy::built_in() };
-    let loaded = load::load(&places, None, "");
+    let Ok(dirs) = Dirs::find() else { return Policy::built_in() };
+    let loaded = load::load(&dirs, None, "");
     loaded.tell_problems();
     loaded.policy(Mode::Auto).unwrap_or_else(|_| Policy::built_in())
 }

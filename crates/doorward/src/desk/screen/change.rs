@@ -9,19 +9,19 @@ use crate::machine::visible;
 
 /// A line that is in one text only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Changed<'a> {
+pub(crate) enum DiffLine<'a> {
     Removed(&'a str),
     Added(&'a str),
 }
 
 /// The number of the first differing line, and the differing lines: equal lines at both ends are left out.
-pub(crate) fn differing<'a>(old: &'a str, new: &'a str) -> (usize, Vec<Changed<'a>>) {
+pub(crate) fn differing<'a>(old: &'a str, new: &'a str) -> (usize, Vec<DiffLine<'a>>) {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let head = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
     let shorter = old.len().min(new.len()) - head;
     let tail = old.iter().rev().zip(new.iter().rev()).take(shorter).take_while(|(a, b)| a == b).count();
-    let removed = old.get(head..old.len() - tail).unwrap_or_default().iter().map(|line| Changed::Removed(line));
-    let added = new.get(head..new.len() - tail).unwrap_or_default().iter().map(|line| Changed::Added(line));
+    let removed = old.get(head..old.len() - tail).unwrap_or_default().iter().map(|line| DiffLine::Removed(line));
+    let added = new.get(head..new.len() - tail).unwrap_or_default().iter().map(|line| DiffLine::Added(line));
     (head + 1, removed.chain(added).collect())
 }
 
@@ -32,8 +32,8 @@ pub(crate) fn change(out: &mut dyn Write, path: &Path, old: &str, new: &str) -> 
     let (first, differing) = differing(old, new);
     writeln!(out, "{}, line {first}:", path.display())?;
     differing.into_iter().try_for_each(|line| match line {
-        Changed::Removed(text) => writeln!(out, "{OUT}- {}{OUT:#}", visible(text)),
-        Changed::Added(text) => writeln!(out, "{IN}+ {}{IN:#}", visible(text)),
+        DiffLine::Removed(text) => writeln!(out, "{OUT}- {}{OUT:#}", visible(text)),
+        DiffLine::Added(text) => writeln!(out, "{IN}+ {}{IN:#}", visible(text)),
     })
 }
 

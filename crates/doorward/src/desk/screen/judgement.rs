@@ -25,11 +25,11 @@ pub(crate) fn verdict_style(verdict: Verdict) -> Style {
 }
 
 /// The verdict with the reasons that decided it.
-pub(crate) fn judgement(out: &mut dyn Write, considered: &Evaluation) -> io::Result<()> {
-    let judged = &considered.judgement;
+pub(crate) fn judgement(out: &mut dyn Write, evaluation: &Evaluation) -> io::Result<()> {
+    let judged = &evaluation.judgement;
     headline(out, judged)?;
     for opinion in judged.reasons_to_read() {
-        reason(out, opinion, &considered.facts.subject, judged.verdict)?;
+        reason(out, opinion, &evaluation.facts.subject, judged.verdict)?;
     }
     if let Some(clearance) = judged.cleared_by {
         writeln!(out, "{FAINT}needs {}{FAINT:#}", clearance.what())?;
@@ -38,8 +38,8 @@ pub(crate) fn judgement(out: &mut dyn Write, considered: &Evaluation) -> io::Res
 }
 
 /// Everything that led to the verdict, and what would change it.
-pub(crate) fn explanation(out: &mut dyn Write, considered: &Evaluation) -> io::Result<()> {
-    let (facts, judged) = (&considered.facts, &considered.judgement);
+pub(crate) fn explanation(out: &mut dyn Write, evaluation: &Evaluation) -> io::Result<()> {
+    let (facts, judged) = (&evaluation.facts, &evaluation.judgement);
     understood::understood(out, facts)?;
     heading(out, "effects")?;
     for effect in &facts.effects {
@@ -57,7 +57,7 @@ pub(crate) fn explanation(out: &mut dyn Write, considered: &Evaluation) -> io::R
     }
     heading(out, "what would change it")?;
     writeln!(out, "  {}", flip(judged))?;
-    if considered.if_copied == Some(Verdict::AutoApprove) {
+    if evaluation.if_copied == Some(Verdict::AutoApprove) {
         writeln!(
             out,
             "  in mode `auto` the hook first snapshots what it would lose, if that fits, and then approves it"
@@ -68,7 +68,7 @@ pub(crate) fn explanation(out: &mut dyn Write, considered: &Evaluation) -> io::R
         "{FAINT}pattern {} · policy {} · {} µs{FAINT:#}",
         visible(&facts.pattern),
         judged.policy,
-        considered.took.as_micros()
+        evaluation.took.as_micros()
     )
 }
 

@@ -7,7 +7,7 @@ mod understood;
 mod who;
 mod width;
 
-pub(crate) use change::{Changed, change, differing};
+pub(crate) use change::{DiffLine, change, differing};
 pub(crate) use judgement::{effect_line, explanation, judgement, verdict_style};
 pub(crate) use progress::bar;
 pub(crate) use who::user;

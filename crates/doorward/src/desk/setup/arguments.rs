@@ -1,5 +1,6 @@
 //! The arguments of `doorward setup`, with the names of agents and modes as you type them.
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use doorward_engine::Mode;
 
@@ -11,7 +12,7 @@ use crate::policy::config::Questions;
 pub(crate) struct SetupArguments {
     /// Agents to set up; default: all that are found on this machine
     #[arg(value_enum, value_name = "AGENT")]
-    pub agents: Vec<AgentName>,
+    pub agents: Vec<Agent>,
     /// Show the changes without making them
     #[arg(long)]
     pub dry_run: bool,
@@ -65,48 +66,26 @@ impl From<WhoAnswers> for Questions {
     }
 }
 
-/// The agents that can be set up.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum AgentName {
-    /// Claude Code
-    Claude,
-    /// Codex CLI
-    Codex,
-    /// Pi
-    Pi,
-    /// Gemini CLI
-    Gemini,
-    /// Qwen Code
-    Qwen,
-    /// Copilot CLI
-    Copilot,
-    /// OpenCode
-    Opencode,
-    /// Cursor
-    Cursor,
-    /// VS Code
-    Vscode,
-    /// Windsurf
-    Windsurf,
-    /// Any other agent that calls doorward itself: only the mode is set
-    Generic,
-}
+impl ValueEnum for Agent {
+    fn value_variants<'a>() -> &'a [Agent] {
+        &Agent::ALL
+    }
 
-impl AgentName {
-    pub(crate) const fn agent(self) -> Agent {
-        match self {
-            AgentName::Claude => Agent::Claude,
-            AgentName::Codex => Agent::Codex,
-            AgentName::Pi => Agent::Pi,
-            AgentName::Gemini => Agent::Gemini,
-            AgentName::Qwen => Agent::Qwen,
-            AgentName::Copilot => Agent::Copilot,
-            AgentName::Opencode => Agent::Opencode,
-            AgentName::Cursor => Agent::Cursor,
-            AgentName::Vscode => Agent::Vscode,
-            AgentName::Windsurf => Agent::Windsurf,
-            AgentName::Generic => Agent::Generic,
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let help = match self {
+            Agent::Generic => "Any other agent that calls doorward itself: only the mode is set",
+            Agent::Codex => "Codex CLI",
+            Agent::Claude
+            | Agent::Pi
+            | Agent::Gemini
+            | Agent::Qwen
+            | Agent::Copilot
+            | Agent::Opencode
+            | Agent::Cursor
+            | Agent::Vscode
+            | Agent::Windsurf => self.title(),
+        };
+        Some(PossibleValue::new(self.name()).help(help))
     }
 }
 

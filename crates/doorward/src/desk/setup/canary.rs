@@ -13,6 +13,7 @@ use crate::machine::agent::Agent;
 use crate::machine::visible;
 
 /// How long Codex may take to list its hooks.
+// `codex app-server` loads its whole configuration first, which takes seconds on a cold disk.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Sends a call that no mode may approve through the line in the settings; returns the answer.
@@ -178,13 +179,13 @@ fn list_hooks(child: &mut Child) -> Result<Value> {
     let client = json!({ "name": "doorward", "title": "doorward", "version": env!("CARGO_PKG_VERSION") });
     let about = json!({ "clientInfo": client, "capabilities": { "experimentalApi": true } });
     writeln!(input, "{}", json!({ "id": 1, "method": "initialize", "params": about }))?;
-    answered(&lines, 1)?;
+    read_answer(&lines, 1)?;
     writeln!(input, "{}", json!({ "method": "initialized" }))?;
     writeln!(input, "{}", json!({ "id": 2, "method": "hooks/list", "params": { "cwds": ["/"] } }))?;
-    answered(&lines, 2)
+    read_answer(&lines, 2)
 }
 
-fn answered(lines: &Receiver<String>, id: u64) -> Result<Value> {
+fn read_answer(lines: &Receiver<String>, id: u64) -> Result<Value> {
     loop {
         let line = lines.recv_timeout(PATIENCE).context("Codex does not answer")?;
         let Ok(message) = serde_json::from_str::<Value>(&line) else { continue };

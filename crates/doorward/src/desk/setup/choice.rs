@@ -17,9 +17,9 @@ pub(super) fn ask(out: &mut dyn Write, now: Mode) -> Result<Mode> {
     writeln!(out, "  s  shadow: doorward only records what it would have decided")?;
     writeln!(out, "  a  auto: doorward approves, asks or blocks on its own judgement")?;
     out.flush()?;
-    match person::asked("choice [c/s/a]: ")?.unwrap_or_default() {
+    match person::ask("choice [c/s/a]: ")?.unwrap_or_default() {
         nothing if nothing.trim().is_empty() => Ok(now),
-        letter => chosen(&letter),
+        letter => parse_mode(&letter),
     }
 }
 
@@ -34,7 +34,7 @@ pub(super) fn questions(out: &mut dyn Write, agent: AgentKind) -> Result<Questio
     writeln!(out, "  2  you, later: the call is refused right away and waits in `doorward review`")?;
     writeln!(out, "  3  its classifier, for soft questions; everything else is refused and waits for you")?;
     out.flush()?;
-    match person::asked("choice [1/2/3]: ")?.unwrap_or_default().trim() {
+    match person::ask("choice [1/2/3]: ")?.unwrap_or_default().trim() {
         "" | "1" => Ok(Questions::Client),
         "2" => Ok(Questions::Queue),
         "3" => Ok(Questions::Classifier),
@@ -42,7 +42,7 @@ pub(super) fn questions(out: &mut dyn Write, agent: AgentKind) -> Result<Questio
     }
 }
 
-fn chosen(line: &str) -> Result<Mode> {
+fn parse_mode(line: &str) -> Result<Mode> {
     match line.trim().to_ascii_lowercase().as_str() {
         "" | "c" | "confirm-all" => Ok(Mode::ConfirmAll),
         "s" | "shadow" => Ok(Mode::Shadow),
@@ -83,6 +83,7 @@ fn table<'a>(parent: &'a mut Table, name: &str) -> Result<&'a mut Table> {
 }
 
 /// Where Homebrew keeps what it installs for the user.
+// Homebrew's directories belong to the user, so programs in them need the list of trusted tools.
 const HOMEBREW: &[&str] = &["/opt/homebrew", "/home/linuxbrew/.linuxbrew"];
 
 /// The directories on the search path that belong to the user: where toolchains put their programs.
@@ -123,7 +124,7 @@ mod tests {
         for (typed, mode) in
             [("\n", Some(Mode::ConfirmAll)), ("s\n", Some(Mode::Shadow)), ("A\n", Some(Mode::Auto)), ("x\n", None)]
         {
-            assert_eq!(chosen(typed).ok(), mode);
+            assert_eq!(parse_mode(typed).ok(), mode);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::hooks::{Hooks, Shape};
-use super::{Part, client};
+use super::hooks::{HookFormat, Hooks};
+use super::{AgentFile, client};
 use crate::hook::agents::claude::ASKING;
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
@@ -23,7 +23,7 @@ pub(super) const HOOKS: Hooks = Hooks {
         "SubagentStop",
         "PreCompact",
     ],
-    shape: Shape::Seconds,
+    shape: HookFormat::Seconds,
 };
 
 /// The path of the user's settings.
@@ -32,24 +32,24 @@ pub(super) fn settings_file(home: &str) -> PathBuf {
 }
 
 /// If the user wants to be asked in Claude Code's own prompt, sets a mode that asks; uninstalling restores the old mode.
-pub(super) fn parts(home: &str, program: &str, questions: Option<Questions>) -> Vec<Part> {
+pub(super) fn parts(home: &str, program: &str, questions: Option<Questions>) -> Vec<AgentFile> {
     let program = program.to_owned();
     let asks = questions == Some(Questions::Client);
     let saved = crate::machine::atomic_file::text(&super::backup(&settings_file(home))).ok().flatten();
     let before = saved.as_deref().and_then(client::default_mode);
-    vec![Part {
+    vec![AgentFile {
         file: settings_file(home),
         with: Box::new(move |settings| {
             let on = super::json_meaning(settings);
             if on.and_then(|settings| settings.get("disableAllHooks").cloned()).is_some_and(|off| off == true) {
                 return Err("`disableAllHooks` switches every hook off; remove it first".into());
             }
-            let text = HOOKS.installed(settings, &program)?;
+            let text = HOOKS.with_ours(settings, &program)?;
             let is_quiet = client::default_mode(&text).is_none_or(|mode| !ASKING.contains(&mode.as_str()));
             if asks && is_quiet { client::with_mode(&text, Some(client::ASKS)) } else { Ok(text) }
         }),
         without: Box::new(move |settings| {
-            let text = HOOKS.removed(settings)?;
+            let text = HOOKS.without_ours(settings)?;
             let is_ours = text != settings && client::default_mode(&text).as_deref() == Some(client::ASKS);
             if asks && is_ours { client::with_mode(&text, before.as_deref()) } else { Ok(text) }
         }),

@@ -10,10 +10,11 @@ use crate::hook::agents::claude::{ASKING, AUTO};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 use crate::machine::atomic_file;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::policy::config::{Config, Questions};
 
 /// The Claude Code mode in which every question reaches the user.
+// In `auto`, a hook's `ask` goes to Claude Code's classifier and never reaches the person (decision 0029).
 pub(super) const ASKS: &str = "default";
 
 /// The administrator's settings of Claude Code.
@@ -71,11 +72,11 @@ pub(super) fn keeps_quiet(agent: Agent, home: &str, project: Option<&str>) -> bo
 }
 
 /// What happens to doorward's questions, in a few words.
-pub(crate) fn questions(agent: Agent, places: &Places, project: Option<&str>, config: &Config) -> String {
+pub(crate) fn questions(agent: Agent, dirs: &Dirs, project: Option<&str>, config: &Config) -> String {
     let waits = "questions are refused right away and wait in `doorward review`";
     match agent {
         Agent::Claude => {
-            let mode = claude_mode(places.home(), project);
+            let mode = claude_mode(dirs.home(), project);
             let left = config.questions(agent.name()) == Some(Questions::Classifier);
             match mode.name.as_str() {
                 name if ASKING.contains(&name) => format!("its own mode is `{name}`: it asks you in its own prompt"),

@@ -7,8 +7,8 @@ use doorward_ledger::Hash;
 use serde_json::{Value, json};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::Part;
-use super::hooks::{Hooks, Placed, Shape};
+use super::AgentFile;
+use super::hooks::{HookFormat, Hooks, InstalledHook};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 use crate::machine::atomic_file;
@@ -25,12 +25,12 @@ pub(super) const HOOKS: Hooks = Hooks {
         "SubagentStop",
         "PreCompact",
     ],
-    shape: Shape::Seconds,
+    shape: HookFormat::Seconds,
 };
 
 /// One trusted hook: its name in the configuration, and the hash of its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Trusted {
+struct TrustedHook {
     key: String,
     hash: String,
 }
@@ -39,22 +39,22 @@ pub(super) fn hooks_file(home: &str) -> PathBuf {
     directory_of(Agent::Codex, home).join("hooks.json")
 }
 
-pub(super) fn parts(home: &str, program: &str) -> Result<Vec<Part>> {
+pub(super) fn parts(home: &str, program: &str) -> Result<Vec<AgentFile>> {
     let file = hooks_file(home);
     let names = names(&file);
     let current = atomic_file::text(&file)?.unwrap_or_default();
-    let old = trusted(&names, &HOOKS.placed(&current));
-    let future = HOOKS.installed(&current, program).unwrap_or_default();
-    let new = trusted(&names, &HOOKS.placed(&future));
+    let old = trusted(&names, &HOOKS.find_ours(&current));
+    let future = HOOKS.with_ours(&current, program).unwrap_or_default();
+    let new = trusted(&names, &HOOKS.find_ours(&future));
     let (program, before) = (program.to_owned(), old.clone());
     Ok(vec![
-        Part {
+        AgentFile {
             file,
-            with: Box::new(move |hooks| HOOKS.installed(hooks, &program)),
-            without: Box::new(|hooks| HOOKS.removed(hooks)),
+            with: Box::new(move |hooks| HOOKS.with_ours(hooks, &program)),
+            without: Box::new(|hooks| HOOKS.without_ours(hooks)),
             meaning: super::json_meaning,
         },
-        Part {
+        AgentFile {
             file: directory_of(Agent::Codex, home).join("config.toml"),
             with: Box::new(move |config| trusting(config, &before, &new)),
             without: Box::new(move |config| trusting(config, &old, &[])),
@@ -64,7 +64,7 @@ pub(super) fn parts(home: &str, program: &str) -> Result<Vec<Part>> {
 }
 
 /// The configuration that trusts `new` and no longer `old`.
-fn trusting(config: &str, old: &[Trusted], new: &[Trusted]) -> Result<String, String> {
+fn trusting(config: &str, old: &[TrustedHook], new: &[TrustedHook]) -> Result<String, String> {
     let mut document: DocumentMut = config.parse().map_err(|error| format!("{error}"))?;
     if document.get("features").and_then(|features| features.get("hooks")).and_then(Item::as_bool) == Some(false) {
         return Err("`features.hooks = false` switches every hook off; remove it first".into());
@@ -76,7 +76,7 @@ fn trusting(config: &str, old: &[Trusted], new: &[Trusted]) -> Result<String, St
     remove(&mut document, old);
     if !new.is_empty() {
         let state = table(table(document.as_table_mut(), "hooks")?, "state")?;
-        for Trusted { key, hash } in new {
+        for TrustedHook { key, hash } in new {
             let mut entry = Table::new();
             entry.insert("trusted_hash", value(hash));
             state.insert(key, Item::Table(entry));
@@ -85,17 +85,17 @@ fn trusting(config: &str, old: &[Trusted], new: &[Trusted]) -> Result<String, St
     Ok(document.to_string())
 }
 
-fn is_trusted(document: &DocumentMut, trusted: &Trusted) -> bool {
+fn is_trusted(document: &DocumentMut, trusted: &TrustedHook) -> bool {
     let state = document.get("hooks").and_then(|hooks| hooks.get("state"));
     let entry = state.and_then(|state| state.get(&trusted.key));
     entry.and_then(|entry| entry.get("trusted_hash")).and_then(Item::as_str) == Some(&trusted.hash)
 }
 
 /// Removes entries, with tables that become empty.
-fn remove(document: &mut DocumentMut, old: &[Trusted]) {
+fn remove(document: &mut DocumentMut, old: &[TrustedHook]) {
     let Some(hooks) = document.get_mut("hooks").and_then(Item::as_table_mut) else { return };
     if let Some(state) = hooks.get_mut("state").and_then(Item::as_table_mut) {
-        for Trusted { key, .. } in old {
+        for TrustedHook { key, .. } in old {
             state.remove(key);
         }
         if state.is_empty() {
@@ -126,8 +126,8 @@ fn names(file: &Path) -> Vec<String> {
     names
 }
 
-fn trusted(files: &[String], placed: &[Placed]) -> Vec<Trusted> {
-    let one = |file: &String, placed: &Placed| Trusted {
+fn trusted(files: &[String], placed: &[InstalledHook]) -> Vec<TrustedHook> {
+    let one = |file: &String, placed: &InstalledHook| TrustedHook {
         key: format!("{file}:{}:{}:{}", snake(&placed.event), placed.group, placed.handler),
         hash: hash(placed),
     };
@@ -135,7 +135,7 @@ fn trusted(files: &[String], placed: &[Placed]) -> Vec<Trusted> {
 }
 
 /// The hash Codex computes for a hook: SHA-256 of its compact JSON with sorted keys.
-fn hash(placed: &Placed) -> String {
+fn hash(placed: &InstalledHook) -> String {
     let handler = placed.content.pointer(&format!("/hooks/{}", placed.handler));
     let field = |name: &str| handler.and_then(|handler| handler.get(name)).cloned().unwrap_or(Value::Null);
     let hook =
@@ -170,14 +170,14 @@ mod tests {
     #[test]
     fn a_hook_has_the_hash_that_codex_gives_it() {
         let content = json!({"matcher": "*", "hooks": [{"type": "command", "command": "true", "timeout": 600}]});
-        let placed = Placed { event: "PreToolUse".into(), group: 0, handler: 0, content };
+        let placed = InstalledHook { event: "PreToolUse".into(), group: 0, handler: 0, content };
         let expected = r#"{"event_name":"pre_tool_use","hooks":[{"async":false,"command":"true","timeout":600,"type":"command"}],"matcher":"*"}"#;
         assert_eq!(hash(&placed), format!("sha256:{}", Hash::of(expected.as_bytes())));
     }
 
     #[test]
     fn trust_is_given_once_and_taken_back() {
-        let one = |hash: &str| vec![Trusted { key: "/h/hooks.json:pre_tool_use:0:0".into(), hash: hash.into() }];
+        let one = |hash: &str| vec![TrustedHook { key: "/h/hooks.json:pre_tool_use:0:0".into(), hash: hash.into() }];
         for config in [
             "",
             "model = \"x\" # mine\n\n[hooks.state.\"other:0:0\"]\ntrusted_hash = \"y\"\n",
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn a_configuration_that_switches_hooks_off_or_is_broken_is_left_alone() {
         for config in ["[features]\nhooks = false\n", "a = ", "hooks = 3\n"] {
-            assert!(trusting(config, &[], &[Trusted { key: "k".into(), hash: "h".into() }]).is_err(), "{config}");
+            assert!(trusting(config, &[], &[TrustedHook { key: "k".into(), hash: "h".into() }]).is_err(), "{config}");
         }
     }
 }

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::Part;
-use super::hooks::{Hooks, Shape};
+use super::AgentFile;
+use super::hooks::{HookFormat, Hooks};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -13,42 +13,42 @@ const GEMINI: Hooks = Hooks {
     agent: Agent::Gemini,
     deciding: &["BeforeTool"],
     recorded: &["AfterTool", "SessionStart", "SessionEnd", "PreCompress"],
-    shape: Shape::Milliseconds,
+    shape: HookFormat::Milliseconds,
 };
 
 const QWEN: Hooks = Hooks {
     agent: Agent::Qwen,
     deciding: &["PreToolUse"],
     recorded: &["PostToolUse", "PostToolUseFailure", "SessionStart", "SessionEnd", "PreCompact"],
-    shape: Shape::Milliseconds,
+    shape: HookFormat::Milliseconds,
 };
 
 const COPILOT: Hooks = Hooks {
     agent: Agent::Copilot,
     deciding: &["preToolUse"],
     recorded: &["postToolUse", "sessionStart", "sessionEnd"],
-    shape: Shape::Copilot,
+    shape: HookFormat::Copilot,
 };
 
 const CURSOR: Hooks = Hooks {
     agent: Agent::Cursor,
     deciding: &["preToolUse"],
     recorded: &["postToolUse", "postToolUseFailure", "sessionStart", "sessionEnd"],
-    shape: Shape::Cursor,
+    shape: HookFormat::Cursor,
 };
 
 const VSCODE: Hooks = Hooks {
     agent: Agent::Vscode,
     deciding: &["PreToolUse"],
     recorded: &["PostToolUse", "SessionStart"],
-    shape: Shape::Vscode,
+    shape: HookFormat::Vscode,
 };
 
 const WINDSURF: Hooks = Hooks {
     agent: Agent::Windsurf,
     deciding: &["pre_run_command", "pre_write_code", "pre_read_code", "pre_mcp_tool_use"],
     recorded: &["post_run_command", "post_write_code", "post_read_code", "post_mcp_tool_use"],
-    shape: Shape::Windsurf,
+    shape: HookFormat::Windsurf,
 };
 
 /// The hooks of an agent that is set up here.
@@ -75,16 +75,16 @@ pub(super) fn settings_file(agent: Agent, home: &str) -> PathBuf {
     })
 }
 
-pub(super) fn parts(agent: Agent, home: &str, program: &str) -> Vec<Part> {
+pub(super) fn parts(agent: Agent, home: &str, program: &str) -> Vec<AgentFile> {
     let Some(hooks) = hooks(agent) else { return Vec::new() };
     let program = program.to_owned();
-    vec![Part {
+    vec![AgentFile {
         file: settings_file(agent, home),
         with: Box::new(move |settings| match super::json_meaning(settings).as_ref().and_then(switched_off) {
             Some(switch) => Err(format!("`{switch}` switches the hooks off; remove it first")),
-            None => hooks.installed(settings, &program),
+            None => hooks.with_ours(settings, &program),
         }),
-        without: Box::new(move |settings| hooks.removed(settings)),
+        without: Box::new(move |settings| hooks.without_ours(settings)),
         meaning: super::json_meaning,
     }]
 }

@@ -6,9 +6,11 @@ use super::edit::{Container, Piece, skip_space};
 use crate::machine::agent::Agent;
 
 /// Seconds after which the client gives up; doorward answers long before.
+// When the client's timeout strikes first, the call runs: every hook client but Pi fails open there.
 pub(super) const TIMEOUT: u32 = 60;
 
 /// Too long to wait at the end of a session.
+// The client holds its exit until the hook is done, and people close the window if it takes longer.
 const LAST_TIMEOUT: u32 = 3;
 
 /// Which events an agent sends.
@@ -19,12 +21,12 @@ pub(super) struct Hooks {
     pub deciding: &'static [&'static str],
     /// Events that are only recorded.
     pub recorded: &'static [&'static str],
-    pub shape: Shape,
+    pub shape: HookFormat,
 }
 
 /// How an agent's settings describe a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum HookFormat {
     /// In groups with a matcher, timeouts in seconds.
     Seconds,
     /// In groups with a matcher, timeouts in milliseconds.
@@ -37,7 +39,7 @@ pub(super) enum Shape {
 
 /// Where our hook is in the settings, and what it is.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Placed {
+pub(super) struct InstalledHook {
     pub event: String,
     pub group: usize,
     pub handler: usize,
@@ -49,7 +51,7 @@ impl Hooks {
     /// The line the client runs before each call. If the program is missing or crashes, the call is blocked.
     pub(super) fn deciding_command(&self, program: &str) -> String {
         // Waiting for the user is safe only if we know how long the client waits.
-        let patience = if self.shape == Shape::Windsurf { String::new() } else { format!(" --timeout {TIMEOUT}") };
+        let patience = if self.shape == HookFormat::Windsurf { String::new() } else { format!(" --timeout {TIMEOUT}") };
         let asks = format!("{}{patience}", self.recording_command(program));
         format!("{asks} || {{ echo 'doorward failed; call blocked' >&2; exit 2; }}")
     }
@@ -59,8 +61,8 @@ impl Hooks {
     }
 
     /// The settings with our hooks, replacing any earlier ones.
-    pub(super) fn installed(&self, settings: &str, program: &str) -> Result<String, String> {
-        let mut text = self.removed(settings)?;
+    pub(super) fn with_ours(&self, settings: &str, program: &str) -> Result<String, String> {
+        let mut text = self.without_ours(settings)?;
         if text.trim().is_empty() {
             text = "{}\n".to_owned();
         }
@@ -78,7 +80,7 @@ impl Hooks {
     }
 
     /// The settings without our hooks; all others stay.
-    pub(super) fn removed(&self, settings: &str) -> Result<String, String> {
+    pub(super) fn without_ours(&self, settings: &str) -> Result<String, String> {
         let mut text = settings.to_owned();
         if text.trim().is_empty() {
             return Ok(text);
@@ -97,18 +99,18 @@ impl Hooks {
     }
 
     /// Our hooks in the settings.
-    pub(super) fn placed(&self, settings: &str) -> Vec<Placed> {
+    pub(super) fn find_ours(&self, settings: &str) -> Vec<InstalledHook> {
         let parsed: Option<Value> = serde_json::from_str(settings).ok();
         let hooks = parsed.as_ref().and_then(|parsed| parsed.get("hooks")).and_then(Value::as_object);
         let mut found = Vec::new();
         for (event, groups) in hooks.into_iter().flatten() {
             for (group, content) in groups.as_array().into_iter().flatten().enumerate() {
                 if self.owns(content) {
-                    found.push(Placed { event: event.clone(), group, handler: 0, content: content.clone() });
+                    found.push(InstalledHook { event: event.clone(), group, handler: 0, content: content.clone() });
                 }
                 let handlers = content.get("hooks").and_then(Value::as_array);
                 for (handler, _) in handlers.into_iter().flatten().enumerate().filter(|(_, hook)| self.owns(hook)) {
-                    found.push(Placed { event: event.clone(), group, handler, content: content.clone() });
+                    found.push(InstalledHook { event: event.clone(), group, handler, content: content.clone() });
                 }
             }
         }
@@ -170,12 +172,12 @@ pub(super) fn command_of(hook: &Value) -> &str {
     hook.get("command").or_else(|| hook.get("bash")).and_then(Value::as_str).unwrap_or_default()
 }
 
-impl Shape {
+impl HookFormat {
     /// The settings say in which version they are written.
     const fn has_version(self) -> bool {
         match self {
-            Shape::Copilot | Shape::Cursor => true,
-            Shape::Seconds | Shape::Milliseconds | Shape::Vscode | Shape::Windsurf => false,
+            HookFormat::Copilot | HookFormat::Cursor => true,
+            HookFormat::Seconds | HookFormat::Milliseconds | HookFormat::Vscode | HookFormat::Windsurf => false,
         }
     }
 
@@ -184,14 +186,14 @@ impl Shape {
         let is_last = event.eq_ignore_ascii_case("SessionEnd");
         let timeout = if is_last { LAST_TIMEOUT } else { TIMEOUT };
         let hooks = match self {
-            Shape::Seconds => json!([{ "type": "command", "command": command, "timeout": timeout }]),
-            Shape::Milliseconds => {
+            HookFormat::Seconds => json!([{ "type": "command", "command": command, "timeout": timeout }]),
+            HookFormat::Milliseconds => {
                 json!([{ "type": "command", "name": "doorward", "command": command, "timeout": timeout * 1000 }])
             }
-            Shape::Copilot => return json!({ "type": "command", "bash": command, "timeoutSec": timeout }),
-            Shape::Cursor => return json!({ "command": command, "timeout": timeout, "failClosed": decides }),
-            Shape::Vscode => return json!({ "type": "command", "command": command, "timeout": timeout }),
-            Shape::Windsurf => return json!({ "command": command, "show_output": decides }),
+            HookFormat::Copilot => return json!({ "type": "command", "bash": command, "timeoutSec": timeout }),
+            HookFormat::Cursor => return json!({ "command": command, "timeout": timeout, "failClosed": decides }),
+            HookFormat::Vscode => return json!({ "type": "command", "command": command, "timeout": timeout }),
+            HookFormat::Windsurf => return json!({ "command": command, "show_output": decides }),
         };
         let has_tools = event != "UserPromptSubmit";
         if has_tools { json!({ "matcher": "*", "hooks": hooks }) } else { json!({ "hooks": hooks }) }
@@ -231,18 +233,18 @@ mod tests {
             "{\"model\":\"x\",\"hooks\":{\"PreToolUse\":[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"other\"}]}]}}",
             "{\n\t\"hooks\": {\n\t\t\"Stop\": [ {\"hooks\": []} ]\n\t},\n\t\"a\": [\n\t\t1 ]\n}",
         ] {
-            let with = CLAUDE.installed(settings, PROGRAM).unwrap();
-            assert!(!CLAUDE.placed(&with).is_empty() && CLAUDE.placed(settings).is_empty());
+            let with = CLAUDE.with_ours(settings, PROGRAM).unwrap();
+            assert!(!CLAUDE.find_ours(&with).is_empty() && CLAUDE.find_ours(settings).is_empty());
             serde_json::from_str::<Value>(&with).unwrap();
-            assert_eq!(CLAUDE.installed(&with, PROGRAM).unwrap(), with);
-            assert_eq!(CLAUDE.removed(&with).unwrap(), settings);
+            assert_eq!(CLAUDE.with_ours(&with, PROGRAM).unwrap(), with);
+            assert_eq!(CLAUDE.without_ours(&with).unwrap(), settings);
         }
     }
 
     #[test]
     fn a_moved_program_replaces_the_old_line() {
-        let old = CLAUDE.installed("{}", "/old/doorward").unwrap();
-        let new = CLAUDE.installed(&old, "/new/doorward").unwrap();
+        let old = CLAUDE.with_ours("{}", "/old/doorward").unwrap();
+        let new = CLAUDE.with_ours(&old, "/new/doorward").unwrap();
         assert!(!new.contains("/old/"));
         assert_eq!(new.matches("/new/doorward").count(), 10);
     }
@@ -265,7 +267,7 @@ mod tests {
             "{\"hooks\": {\"PreToolUse\": {}}}",
             "// x\n{}",
         ] {
-            assert!(CLAUDE.installed(settings, PROGRAM).is_err(), "{settings}");
+            assert!(CLAUDE.with_ours(settings, PROGRAM).is_err(), "{settings}");
         }
     }
 }

@@ -8,90 +8,90 @@ use doorward_engine::Mode;
 use doorward_ledger::{ModeBody, PolicyBody};
 
 use super::{
-    Change, OWN_AGENT, Part, backup, by_person, choice, client, configured, inspect, not_understood, offer, prove,
-    show, write_mode,
+    AgentFile, FileChange, OWN_AGENT, backup, by_person, choice, client, configured, inspect, not_understood, offer,
+    prove, show, write_mode,
 };
 use crate::desk::setup::arguments::SetupArguments;
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::world::project_root;
 use crate::policy::config::{Agent as Choice, Questions};
 use crate::policy::load::{self, Loaded};
 
 /// What to set up for one agent.
-struct Wanted {
+struct AgentSetup {
     agent: Agent,
     mode: Mode,
     /// Who answers questions; `None` if that needs no choice.
     questions: Option<Questions>,
 }
 
-pub(super) fn run(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
+pub(super) fn run(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
     let program = super::program()?;
-    let usual: Vec<Wanted> = agents.iter().map(|agent| usual(places, *agent, arguments)).collect();
+    let usual: Vec<AgentSetup> = agents.iter().map(|agent| usual(dirs, *agent, arguments)).collect();
     // Read and parse everything before asking or writing anything.
-    let changes = planned(places, &program, &usual)?;
+    let changes = planned(dirs, &program, &usual)?;
     let mut out = anstream::stdout().lock();
     if arguments.dry_run {
         changes.iter().flatten().try_for_each(|change| show(&mut out, change))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let wanted = agents.iter().map(|agent| wanted(places, *agent, arguments)).collect::<Result<Vec<Wanted>>>()?;
-    wanted.iter().try_for_each(|wanted| may_begin(places, wanted))?;
-    let changes = planned(places, &program, &wanted)?;
+    let wanted = agents.iter().map(|agent| plan_agent(dirs, *agent, arguments)).collect::<Result<Vec<AgentSetup>>>()?;
+    wanted.iter().try_for_each(|wanted| may_begin(dirs, wanted))?;
+    let changes = planned(dirs, &program, &wanted)?;
     if arguments.diff {
         changes.iter().flatten().try_for_each(|change| show(&mut out, change))?;
     }
     let here = project_here();
     for (wanted, changes) in wanted.iter().zip(&changes) {
-        settle(places, wanted, arguments)?;
+        settle(dirs, wanted, arguments)?;
         changes.iter().try_for_each(add)?;
-        let seen = prove::prove(wanted.agent, places, &program, wanted.mode)?;
+        let seen = prove::prove(wanted.agent, dirs, &program, wanted.mode)?;
         let is_new = changes.iter().any(|change| change.old != change.new);
-        report(&mut out, places, wanted, (&seen, is_new, here.as_deref()))?;
+        report(&mut out, dirs, wanted, (&seen, is_new, here.as_deref()))?;
     }
     if changes.iter().flatten().any(|change| change.old != change.new) && !arguments.diff {
         writeln!(out, "`doorward setup --uninstall` removes it all; `--dry-run` shows what is in the files")?;
     }
-    list_tools(&mut out, places)?;
+    list_tools(&mut out, dirs)?;
     drop(out);
-    offer::rules(places, agents, arguments)?;
-    offer::trust(places, here.as_deref(), arguments)?;
+    offer::rules(dirs, agents, arguments)?;
+    offer::trust(dirs, here.as_deref(), arguments)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Two lines: that it works, and what the user needs to know.
 fn report(
     out: &mut dyn Write,
-    places: &Places,
-    wanted: &Wanted,
+    dirs: &Dirs,
+    wanted: &AgentSetup,
     (seen, is_new, here): (&str, bool, Option<&str>),
 ) -> Result<()> {
-    let Wanted { agent, mode, .. } = wanted;
+    let AgentSetup { agent, mode, .. } = wanted;
     writeln!(out, "✓ {}: {mode}, {seen}", agent.title())?;
     if *agent == Agent::Generic {
-        writeln!(out, "  mode `{mode}`: {}\n{OWN_AGENT}", what(*mode))?;
+        writeln!(out, "  mode `{mode}`: {}\n{OWN_AGENT}", mode_meaning(*mode))?;
         return Ok(());
     }
-    let loaded = load::load(places, None, agent.name());
+    let loaded = load::load(dirs, None, agent.name());
     let questions = match mode {
-        Mode::Auto | Mode::ConfirmAll => format!("; {}", client::questions(*agent, places, here, &loaded.config)),
+        Mode::Auto | Mode::ConfirmAll => format!("; {}", client::questions(*agent, dirs, here, &loaded.config)),
         Mode::Shadow | Mode::Off => String::new(),
     };
     // Claude Code asks at its next start whether `auto` should be its own mode; Enter would undo the choice made here.
-    let offers_auto = *agent == Agent::Claude && !client::keeps_quiet(*agent, places.home(), here);
+    let offers_auto = *agent == Agent::Claude && !client::keeps_quiet(*agent, dirs.home(), here);
     let restart = match (is_new, offers_auto) {
         (true, true) => ". Restart it if it is running; if it offers `auto` mode, keep manual mode",
         (true, false) => ". Restart it if it is running",
         (false, _) => "",
     };
-    writeln!(out, "  mode `{mode}`: {}{questions}{restart}", what(*mode))?;
+    writeln!(out, "  mode `{mode}`: {}{questions}{restart}", mode_meaning(*mode))?;
     Ok(())
 }
 
-const fn what(mode: Mode) -> &'static str {
+const fn mode_meaning(mode: Mode) -> &'static str {
     match mode {
         Mode::Auto => "harmless calls run, doorward asks about or blocks the rest",
         Mode::ConfirmAll => "doorward asks about every call",
@@ -101,49 +101,49 @@ const fn what(mode: Mode) -> &'static str {
 }
 
 /// The changes for each agent.
-fn planned(places: &Places, program: &str, wanted: &[Wanted]) -> Result<Vec<Vec<Change>>> {
-    let of = |wanted: &Wanted| {
-        let parts = super::parts(wanted.agent, places, program, wanted.questions)?;
-        parts.into_iter().map(addition).collect::<Result<Vec<Change>>>()
+fn planned(dirs: &Dirs, program: &str, wanted: &[AgentSetup]) -> Result<Vec<Vec<FileChange>>> {
+    let of = |wanted: &AgentSetup| {
+        let parts = super::parts(wanted.agent, dirs, program, wanted.questions)?;
+        parts.into_iter().map(addition).collect::<Result<Vec<FileChange>>>()
     };
     wanted.iter().map(of).collect()
 }
 
 /// What needs no question.
-fn usual(places: &Places, agent: Agent, arguments: &SetupArguments) -> Wanted {
-    let loaded = load::load(places, None, agent.name());
+fn usual(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> AgentSetup {
+    let loaded = load::load(dirs, None, agent.name());
     let mode = arguments.mode.map_or_else(|| loaded.mode(agent.name()), Mode::from);
     let questions = arguments.questions.map(Questions::from).or_else(|| loaded.config.questions(agent.name()));
-    let default = is_open(places, agent, mode).then_some(Questions::Client);
-    Wanted { agent, mode, questions: questions.or(default) }
+    let default = is_open(dirs, agent, mode).then_some(Questions::Client);
+    AgentSetup { agent, mode, questions: questions.or(default) }
 }
 
 /// What the user wants: from before, from the arguments, or by asking.
-fn wanted(places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<Wanted> {
-    let loaded = load::load(places, None, agent.name());
-    let mode = mode(&loaded, places, agent, arguments)?;
+fn plan_agent(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> Result<AgentSetup> {
+    let loaded = load::load(dirs, None, agent.name());
+    let mode = mode(&loaded, dirs, agent, arguments)?;
     let said = arguments.questions.map(Questions::from).or_else(|| loaded.config.questions(agent.name()));
     let questions = match said {
-        None if is_open(places, agent, mode) && !arguments.yes && std::io::stdin().is_terminal() => {
+        None if is_open(dirs, agent, mode) && !arguments.yes && std::io::stdin().is_terminal() => {
             Some(choice::questions(&mut std::io::stdout().lock(), agent)?)
         }
-        None => is_open(places, agent, mode).then_some(Questions::Client),
+        None => is_open(dirs, agent, mode).then_some(Questions::Client),
         Some(said) => Some(said),
     };
-    Ok(Wanted { agent, mode, questions })
+    Ok(AgentSetup { agent, mode, questions })
 }
 
 /// The agent's own mode hides questions, and doorward will ask some.
-fn is_open(places: &Places, agent: Agent, mode: Mode) -> bool {
-    matches!(mode, Mode::Auto | Mode::ConfirmAll) && client::keeps_quiet(agent, places.home(), None)
+fn is_open(dirs: &Dirs, agent: Agent, mode: Mode) -> bool {
+    matches!(mode, Mode::Auto | Mode::ConfirmAll) && client::keeps_quiet(agent, dirs.home(), None)
 }
 
 /// The requested mode, the current one, or the one the user chooses now.
-fn mode(loaded: &Loaded, places: &Places, agent: Agent, arguments: &SetupArguments) -> Result<Mode> {
+fn mode(loaded: &Loaded, dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> Result<Mode> {
     if let Some(mode) = arguments.mode {
         return Ok(mode.into());
     }
-    let is_set_up = loaded.config.agents.contains_key(agent.name()) && inspect::program_of(agent, places).is_some();
+    let is_set_up = loaded.config.agents.contains_key(agent.name()) && inspect::program_of(agent, dirs).is_some();
     let now = loaded.mode(agent.name());
     // Naming an agent that is not trusted yet asks this question again.
     let is_settled = now == Mode::Auto || arguments.agents.is_empty() || !std::io::stdin().is_terminal();
@@ -159,8 +159,8 @@ fn mode(loaded: &Loaded, places: &Places, agent: Agent, arguments: &SetupArgumen
 
 /// Whether an agent may be set up like this here. A laxer mode or a classifier takes the user at a terminal; a script may
 /// start with `confirm-all` or keep the user's earlier choice.
-fn may_begin(places: &Places, wanted: &Wanted) -> Result<()> {
-    let loaded = load::load(places, None, wanted.agent.name());
+fn may_begin(dirs: &Dirs, wanted: &AgentSetup) -> Result<()> {
+    let loaded = load::load(dirs, None, wanted.agent.name());
     let name = wanted.agent.name();
     let is_laxer = match wanted.mode {
         Mode::ConfirmAll => false,
@@ -179,15 +179,15 @@ fn may_begin(places: &Places, wanted: &Wanted) -> Result<()> {
     Ok(())
 }
 
-fn addition(part: Part) -> Result<Change> {
+fn addition(part: AgentFile) -> Result<FileChange> {
     let old = atomic_file::text(&part.file)?;
     let new =
         (part.with)(old.as_deref().unwrap_or_default()).map_err(|problem| not_understood(&part.file, &problem))?;
-    Ok(Change { new: Some(new), old, part })
+    Ok(FileChange { new: Some(new), old, part })
 }
 
-fn add(change: &Change) -> Result<()> {
-    let Change { part, old, new: Some(new) } = change else { return Ok(()) };
+fn add(change: &FileChange) -> Result<()> {
+    let FileChange { part, old, new: Some(new) } = change else { return Ok(()) };
     if old.as_ref() == Some(new) {
         return Ok(());
     }
@@ -200,22 +200,22 @@ fn add(change: &Change) -> Result<()> {
 }
 
 /// Starts the record and sets the mode for hooks installed elsewhere: by managed settings or a plugin.
-pub(super) fn begin(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
+pub(super) fn begin(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
     for agent in agents {
-        let loaded = load::load(places, None, agent.name());
-        let mode = mode(&loaded, places, *agent, arguments)?;
-        let wanted = Wanted { agent: *agent, mode, questions: arguments.questions.map(Questions::from) };
-        may_begin(places, &wanted)?;
-        settle(places, &wanted, arguments)?;
+        let loaded = load::load(dirs, None, agent.name());
+        let mode = mode(&loaded, dirs, *agent, arguments)?;
+        let wanted = AgentSetup { agent: *agent, mode, questions: arguments.questions.map(Questions::from) };
+        may_begin(dirs, &wanted)?;
+        settle(dirs, &wanted, arguments)?;
         writeln!(anstream::stdout(), "mode `{mode}` for {}; its settings were not changed", agent.title())?;
     }
-    list_tools(&mut anstream::stdout(), places)?;
+    list_tools(&mut anstream::stdout(), dirs)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Pins the programs of toolchains as they are now.
-fn list_tools(out: &mut dyn Write, places: &Places) -> Result<()> {
-    let listed = crate::desk::trust::tools(places)?;
+fn list_tools(out: &mut dyn Write, dirs: &Dirs) -> Result<()> {
+    let listed = crate::desk::trust::tools(dirs)?;
     if listed > 0 {
         writeln!(
             out,
@@ -226,20 +226,20 @@ fn list_tools(out: &mut dyn Write, places: &Places) -> Result<()> {
 }
 
 /// INVARIANT: anything that loosens is recorded before it takes effect.
-fn settle(places: &Places, wanted: &Wanted, arguments: &SetupArguments) -> Result<()> {
-    let Wanted { agent, mode, questions } = wanted;
-    let loaded = load::load(places, None, agent.name());
+fn settle(dirs: &Dirs, wanted: &AgentSetup, arguments: &SetupArguments) -> Result<()> {
+    let AgentSetup { agent, mode, questions } = wanted;
+    let loaded = load::load(dirs, None, agent.name());
     // Asking for nothing new does not end a rollout.
     let is_kept = loaded.config.is_staged(agent.name()) && arguments.mode.is_none();
     let choice = if is_kept { Choice::rolled_out() } else { Choice::fixed(*mode) };
     let choice = Choice { questions: *questions, ..choice };
-    let config = configured(places, agent.name(), &choice)?;
-    crate::machine::record::begin(places)?;
+    let config = configured(dirs, agent.name(), &choice)?;
+    crate::machine::record::begin(dirs)?;
     let (was, user) = (loaded.mode(agent.name()), crate::machine::user());
-    if was != *mode || !places.config_file().exists() {
+    if was != *mode || !dirs.config_file().exists() {
         let body =
             ModeBody { mode: mode.to_string(), before: Some(was.to_string()), session: None, user: user.clone() };
-        let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("can't record the mode")?;
+        let _receipt = Ledger::open(dirs).append(LogEntry::new(&body)?).context("can't record the mode")?;
     }
     let asked = loaded.config.questions(agent.name());
     if *questions != asked && [*questions, asked].contains(&Some(Questions::Classifier)) {
@@ -252,9 +252,9 @@ fn settle(places: &Places, wanted: &Wanted, arguments: &SetupArguments) -> Resul
             user,
             project: None,
         };
-        let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("can't record the choice")?;
+        let _receipt = Ledger::open(dirs).append(LogEntry::new(&body)?).context("can't record the choice")?;
     }
-    write_mode(places, agent.name(), &choice, &config)
+    write_mode(dirs, agent.name(), &choice, &config)
 }
 
 /// The project around the current directory; the home directory is not one.

@@ -28,15 +28,15 @@ use serde_json::Value;
 use crate::desk::person;
 use crate::desk::screen;
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::policy::config::{Agent as Choice, Config, Questions};
 use hooks::Hooks;
 
-pub(crate) use arguments::{AgentName, SetupArguments, StartingMode};
+pub(crate) use arguments::{SetupArguments, StartingMode};
 pub(crate) use client::{mode as client_mode, questions as questions_of};
 pub(crate) use files::switched_off;
-pub(crate) use inspect::{Fit, opencode_asks, program_of, settings_of, unhooked};
+pub(crate) use inspect::{FileState, opencode_asks, program_of, settings_of, unhooked};
 
 /// What the user has to do for an agent doorward does not know.
 const OWN_AGENT: &str = "\
@@ -49,7 +49,7 @@ Or, without a process per call, send one such object per line to the socket of
 type Rewrite = Box<dyn Fn(&str) -> Result<String, String>>;
 
 /// A file of an agent that doorward changes.
-pub(crate) struct Part {
+pub(crate) struct AgentFile {
     pub file: PathBuf,
     pub with: Rewrite,
     pub without: Rewrite,
@@ -58,42 +58,42 @@ pub(crate) struct Part {
 }
 
 /// One file before and after; `None` if there is none.
-struct Change {
-    part: Part,
+struct FileChange {
+    part: AgentFile,
     old: Option<String>,
     new: Option<String>,
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &SetupArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     // Otherwise an agent could remove the guard or give itself a laxer mode.
-    if !arguments.dry_run && record::directory(&places).exists() {
+    if !arguments.dry_run && record::directory(&dirs).exists() {
         person::no_agent()?;
     }
     if arguments.uninstall {
-        return remove::run(&places, arguments);
+        return remove::run(&dirs, arguments);
     }
-    let agents = chosen(&places, arguments)?;
+    let agents = chosen_agents(&dirs, arguments)?;
     if arguments.without_hooks {
-        install::begin(&places, &agents, arguments)
+        install::begin(&dirs, &agents, arguments)
     } else {
-        install::run(&places, &agents, arguments)
+        install::run(&dirs, &agents, arguments)
     }
 }
 
 /// The named agents, or those that are installed.
-fn chosen(places: &Places, arguments: &SetupArguments) -> Result<Vec<Agent>> {
+fn chosen_agents(dirs: &Dirs, arguments: &SetupArguments) -> Result<Vec<Agent>> {
     if !arguments.agents.is_empty() {
         let mut agents: Vec<Agent> = Vec::new();
-        for agent in arguments.agents.iter().map(|name| name.agent()) {
+        for agent in arguments.agents.iter().copied() {
             if !agents.contains(&agent) {
                 agents.push(agent);
             }
         }
         return Ok(agents);
     }
-    let found = agents_here(places);
+    let found = agents_here(dirs);
     if found.is_empty() {
         bail!("no agents found on this machine; name one, for example `doorward setup claude`");
     }
@@ -103,19 +103,19 @@ fn chosen(places: &Places, arguments: &SetupArguments) -> Result<Vec<Agent>> {
 }
 
 /// The agents on this machine.
-pub(crate) fn agents_here(places: &Places) -> Vec<Agent> {
-    find::agents(places.home(), &search_path())
+pub(crate) fn agents_here(dirs: &Dirs) -> Vec<Agent> {
+    find::agents(dirs.home(), &search_path())
 }
 
 /// The files of an agent that doorward changes.
-pub(crate) fn parts(agent: Agent, places: &Places, program: &str, questions: Option<Questions>) -> Result<Vec<Part>> {
+pub(crate) fn parts(agent: Agent, dirs: &Dirs, program: &str, questions: Option<Questions>) -> Result<Vec<AgentFile>> {
     match agent {
-        Agent::Claude => Ok(claude::parts(places.home(), program, questions)),
-        Agent::Codex => codex::parts(places.home(), program),
-        Agent::Pi => Ok(pi::parts(places.home(), program)),
-        Agent::Opencode => Ok(opencode::parts(places.home(), program)),
+        Agent::Claude => Ok(claude::parts(dirs.home(), program, questions)),
+        Agent::Codex => codex::parts(dirs.home(), program),
+        Agent::Pi => Ok(pi::parts(dirs.home(), program)),
+        Agent::Opencode => Ok(opencode::parts(dirs.home(), program)),
         Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
-            Ok(files::parts(agent, places.home(), program))
+            Ok(files::parts(agent, dirs.home(), program))
         }
         // We know no file for whatever runs `doorward hook generic`.
         Agent::Generic => Ok(Vec::new()),
@@ -123,18 +123,18 @@ pub(crate) fn parts(agent: Agent, places: &Places, program: &str, questions: Opt
 }
 
 /// The hooks of an agent, and the file they are in.
-fn hooks(agent: Agent, places: &Places) -> Option<(Hooks, PathBuf)> {
+fn hooks(agent: Agent, dirs: &Dirs) -> Option<(Hooks, PathBuf)> {
     match agent {
-        Agent::Claude => Some((claude::HOOKS, claude::settings_file(places.home()))),
-        Agent::Codex => Some((codex::HOOKS, codex::hooks_file(places.home()))),
+        Agent::Claude => Some((claude::HOOKS, claude::settings_file(dirs.home()))),
+        Agent::Codex => Some((codex::HOOKS, codex::hooks_file(dirs.home()))),
         Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf => {
-            Some((files::hooks(agent)?, files::settings_file(agent, places.home())))
+            Some((files::hooks(agent)?, files::settings_file(agent, dirs.home())))
         }
         Agent::Pi | Agent::Opencode | Agent::Generic => None,
     }
 }
 
-fn show(out: &mut dyn Write, change: &Change) -> Result<()> {
+fn show(out: &mut dyn Write, change: &FileChange) -> Result<()> {
     if change.old == change.new {
         writeln!(out, "`{}` needs no change", change.part.file.display())?;
     } else {
@@ -145,15 +145,15 @@ fn show(out: &mut dyn Write, change: &Change) -> Result<()> {
 }
 
 /// Writes the configuration and accepts the mode in it, which is already recorded.
-fn write_mode(places: &Places, agent: &str, choice: &Choice, config: &str) -> Result<()> {
+fn write_mode(dirs: &Dirs, agent: &str, choice: &Choice, config: &str) -> Result<()> {
     let directories = |text: &str| Config::parse(text).map(|config| config.programs.directories);
-    let old = crate::machine::atomic_file::text(&places.config_file())?;
+    let old = crate::machine::atomic_file::text(&dirs.config_file())?;
     let had = directories(old.as_deref().unwrap_or_default()).map_err(anyhow::Error::msg)?;
     // Directories that were already in the file were not chosen here.
     let added = if had.is_empty() { directories(config).map_err(anyhow::Error::msg)? } else { Vec::new() };
-    crate::policy::approved_config::accept_mode(places, agent, choice, &added)?;
+    crate::policy::approved_config::accept_mode(dirs, agent, choice, &added)?;
     if old.as_deref() != Some(config) {
-        crate::machine::atomic_file::replace(&places.config_file(), config)?;
+        crate::machine::atomic_file::replace(&dirs.config_file(), config)?;
     }
     Ok(())
 }
@@ -163,17 +163,17 @@ fn by_person(why: &str) -> Result<()> {
     person::required().map_err(|reason| anyhow::anyhow!("nothing was changed: {why}, and {reason}"))
 }
 
-fn configured(places: &Places, agent: &str, choice: &Choice) -> Result<String> {
-    let file = places.config_file();
+fn configured(dirs: &Dirs, agent: &str, choice: &Choice) -> Result<String> {
+    let file = dirs.config_file();
     let old = crate::machine::checked_read::read(&file).map_err(anyhow::Error::msg)?.unwrap_or_default();
-    choice::configured(&old, agent, choice, &choice::tool_chains(&search_path(), places.home()))
+    choice::configured(&old, agent, choice, &choice::tool_chains(&search_path(), dirs.home()))
         .with_context(|| format!("`{}`", file.display()))
 }
 
 /// Writes an agent's mode to the user's configuration, or that it is rolled out in stages.
-pub(crate) fn set_mode(places: &Places, agent: &str, choice: &Choice) -> Result<()> {
-    let new = configured(places, agent, choice)?;
-    write_mode(places, agent, choice, &new)
+pub(crate) fn set_mode(dirs: &Dirs, agent: &str, choice: &Choice) -> Result<()> {
+    let new = configured(dirs, agent, choice)?;
+    write_mode(dirs, agent, choice, &new)
 }
 
 fn backup(file: &Path) -> PathBuf {

@@ -11,20 +11,21 @@ use crate::desk::rules;
 use crate::desk::setup::arguments::SetupArguments;
 use crate::desk::trust;
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
-use crate::policy::client_rules::{self, Offer};
+use crate::policy::client_rules::{self, ImportableRule};
 use crate::policy::load;
 
 /// How many rules are shown; the rest is counted.
 const SHOWN: usize = 8;
 
 /// Offers to import what the user allows in the agent's own settings, with what that would have changed.
-pub(super) fn rules(places: &Places, agents: &[Agent], arguments: &SetupArguments) -> Result<()> {
+pub(super) fn rules(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -> Result<()> {
     for agent in agents {
-        let offers = client_rules::offers(agent.name(), places.home());
-        let known = load::load(places, None, "").config.permissions.allow;
-        let (fit, unfit): (Vec<&Offer>, Vec<&Offer>) = offers.iter().partition(|offer| offer.ours.is_ok());
+        let offers = client_rules::offers(agent.name(), dirs.home());
+        let known = load::load(dirs, None, "").config.permissions.allow;
+        let (fit, unfit): (Vec<&ImportableRule>, Vec<&ImportableRule>) =
+            offers.iter().partition(|offer| offer.ours.is_ok());
         let mut patterns: Vec<String> = fit.iter().filter_map(|offer| offer.ours.clone().ok()).flatten().collect();
         patterns.retain(|pattern| !known.contains(pattern));
         if patterns.is_empty() || !(arguments.import_rules || is_asked(arguments)) {
@@ -42,11 +43,11 @@ pub(super) fn rules(places: &Places, agents: &[Agent], arguments: &SetupArgument
             let why = offer.ours.as_ref().err().map(String::as_str).unwrap_or_default();
             writeln!(out, "  not {}: {}", visible(&offer.theirs), visible(why))?;
         }
-        writeln!(out, "{}", preview::silenced_by(places, &patterns).sentence())?;
+        writeln!(out, "{}", preview::silenced_by(dirs, &patterns).sentence())?;
         drop(out);
         person::required()?;
         if arguments.import_rules || person::agrees("Import these rules? What doorward blocks stays blocked")? {
-            rules::take_over(places, &patterns, agent.title())?;
+            rules::take_over(dirs, &patterns, agent.title())?;
             writeln!(anstream::stdout(), "✓ imported {} rules; `doorward config` lists them", patterns.len())?;
         }
     }
@@ -54,18 +55,18 @@ pub(super) fn rules(places: &Places, agents: &[Agent], arguments: &SetupArgument
 }
 
 /// Offers to trust the current project.
-pub(super) fn trust(places: &Places, project: Option<&str>, arguments: &SetupArguments) -> Result<()> {
-    let Some(project) = project.filter(|project| *project != places.home()) else { return Ok(()) };
-    let loaded = load::load(places, None, "");
+pub(super) fn trust(dirs: &Dirs, project: Option<&str>, arguments: &SetupArguments) -> Result<()> {
+    let Some(project) = project.filter(|project| *project != dirs.home()) else { return Ok(()) };
+    let loaded = load::load(dirs, None, "");
     if loaded.config.trusts(project) {
         return Ok(());
     }
     if arguments.trust {
         person::required()?;
-        return trust::this_project(places, Path::new(project), true);
+        return trust::this_project(dirs, Path::new(project), true);
     }
     if is_asked(arguments) {
-        return trust::this_project(places, Path::new(project), false);
+        return trust::this_project(dirs, Path::new(project), false);
     }
     writeln!(
         anstream::stdout(),

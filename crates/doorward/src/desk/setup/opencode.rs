@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::Part;
+use super::AgentFile;
 use super::edit::{Container, skip_space};
 use super::pi::part;
 use crate::machine::agent::Agent;
@@ -23,10 +23,10 @@ pub(super) fn settings_file(home: &str) -> PathBuf {
 }
 
 /// The plugin is written after the files it needs.
-pub(super) fn parts(home: &str, program: &str) -> Vec<Part> {
+pub(super) fn parts(home: &str, program: &str) -> Vec<AgentFile> {
     let named = format!("{:#}\n", json!({ "program": program, "written by": "doorward setup" }));
     vec![
-        Part {
+        AgentFile {
             file: settings_file(home),
             with: Box::new(with_asking),
             without: Box::new(without_asking),

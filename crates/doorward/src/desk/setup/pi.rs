@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::Part;
+use super::AgentFile;
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -29,7 +29,7 @@ pub(super) fn extension(home: &str) -> PathBuf {
 }
 
 /// The file Pi loads is written last, after everything it needs.
-pub(super) fn parts(home: &str, program: &str) -> Vec<Part> {
+pub(super) fn parts(home: &str, program: &str) -> Vec<AgentFile> {
     let folder = folder(home);
     let named = format!("{:#}\n", json!({ "program": program, "written by": "doorward setup" }));
     let files = FILES.map(|(name, text)| (name, text.to_owned()));
@@ -49,10 +49,10 @@ fn folder(home: &str) -> PathBuf {
 }
 
 /// A file that belongs to doorward alone.
-pub(super) fn part(file: PathBuf, text: String) -> Part {
+pub(super) fn part(file: PathBuf, text: String) -> AgentFile {
     // Each of our files says that it is ours.
     let is_ours = |found: &str| found.trim().is_empty() || found.contains("doorward");
-    Part {
+    AgentFile {
         file,
         with: Box::new(move |found| {
             if is_ours(found) { Ok(text.clone()) } else { Err("it was not written by doorward".to_owned()) }

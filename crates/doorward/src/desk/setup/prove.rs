@@ -6,19 +6,19 @@ use doorward_engine::Mode;
 use super::{canary, find, hooks, opencode, pi, search_path};
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// The result of a trial call.
 const DENIED: &str = "trial rm -rf / denied";
 
 /// Sends a call that no mode may approve through the installed hooks; fails unless it is refused.
-pub(super) fn prove(agent: Agent, places: &Places, program: &str, mode: Mode) -> Result<String> {
+pub(super) fn prove(agent: Agent, dirs: &Dirs, program: &str, mode: Mode) -> Result<String> {
     let judges = matches!(mode, Mode::Auto | Mode::ConfirmAll);
-    let Some((hooks, file)) = super::hooks(agent, places) else { return prove_other(agent, places, judges) };
+    let Some((hooks, file)) = super::hooks(agent, dirs) else { return prove_other(agent, dirs, judges) };
     let written = atomic_file::text(&file)?.unwrap_or_default();
-    let placed = hooks.placed(&written);
+    let placed = hooks.find_ours(&written);
     let line = hooks.deciding_command(program);
-    let command = |placed: &hooks::Placed| {
+    let command = |placed: &hooks::InstalledHook| {
         let handler = placed.content.pointer(&format!("/hooks/{}", placed.handler));
         hooks::command_of(handler.unwrap_or(&placed.content)) == line
     };
@@ -44,10 +44,10 @@ pub(super) fn prove(agent: Agent, places: &Places, program: &str, mode: Mode) ->
 }
 
 /// Tests an agent that is not guarded by a line in its settings.
-fn prove_other(agent: Agent, places: &Places, judges: bool) -> Result<String> {
+fn prove_other(agent: Agent, dirs: &Dirs, judges: bool) -> Result<String> {
     let _seen = match (agent, find::program("node", &search_path())) {
-        (Agent::Pi, Some(node)) if judges => canary::through_extension(&node, &pi::extension(places.home()))?,
-        (Agent::Opencode, Some(node)) if judges => canary::through_plugin(&node, &opencode::plugin(places.home()))?,
+        (Agent::Pi, Some(node)) if judges => canary::through_extension(&node, &pi::extension(dirs.home()))?,
+        (Agent::Opencode, Some(node)) if judges => canary::through_plugin(&node, &opencode::plugin(dirs.home()))?,
         (Agent::Pi | Agent::Opencode, None) => {
             return Ok("not tested, because `node` is not on the search path".to_owned());
         }

@@ -7,29 +7,29 @@ use anyhow::{Context, Result, bail};
 use doorward_ledger::PolicyBody;
 use toml_edit::DocumentMut;
 
-use super::{Change, Part, backup, by_person, inspect, not_understood, pi, program, show};
+use super::{AgentFile, FileChange, backup, by_person, inspect, not_understood, pi, program, show};
 use crate::desk::person;
 use crate::desk::setup::arguments::SetupArguments;
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
-use crate::machine::paths::Places;
-use crate::machine::record::{self, Entry, Ledger, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{self, Ledger, LogEntry, Recorder};
 use crate::policy::approved_config::{self, USER};
 use crate::policy::load;
 
 /// Removes doorward from the settings of the named agents, or of all that have it.
-pub(super) fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
-    let agents = chosen(places, arguments);
+pub(super) fn run(dirs: &Dirs, arguments: &SetupArguments) -> Result<ExitCode> {
+    let agents = chosen_agents(dirs, arguments);
     let mut out = anstream::stdout().lock();
-    let changes = planned(places, &agents)?;
-    let changed: Vec<&Change> =
+    let changes = planned(dirs, &agents)?;
+    let changed: Vec<&FileChange> =
         changes.iter().flat_map(|(_, changes)| changes).filter(|change| change.old != change.new).collect();
     if changed.is_empty() && !arguments.purge {
         let titles: Vec<&str> = agents.iter().map(|agent| agent.title()).collect();
         let whose = if titles.is_empty() { "any agent".to_owned() } else { titles.join(", ") };
         writeln!(out, "doorward is not in the settings of {whose}")?;
         if !arguments.dry_run && person::required().is_ok() {
-            agents.iter().try_for_each(|agent| forget(places, *agent))?;
+            agents.iter().try_for_each(|agent| forget(dirs, *agent))?;
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -41,7 +41,7 @@ pub(super) fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCod
     }
     by_person("uninstalling leaves the agent unguarded")?;
     if arguments.purge {
-        may_purge(places, &agents)?;
+        may_purge(dirs, &agents)?;
     }
     let titles: Vec<&str> = agents.iter().map(|agent| agent.title()).collect();
     if !arguments.yes
@@ -51,24 +51,24 @@ pub(super) fn run(places: &Places, arguments: &SetupArguments) -> Result<ExitCod
         bail!("nothing was changed");
     }
     for (agent, changes) in &changes {
-        take_out(places, *agent, changes)?;
+        take_out(dirs, *agent, changes)?;
         writeln!(out, "✓ {}: hooks removed; restart it if it is running", agent.title())?;
     }
     if arguments.purge {
-        return purge(&mut out, places, arguments);
+        return purge(&mut out, dirs, arguments);
     }
     writeln!(
         out,
         "the configuration and the record stay in `{}` and `{}`; `--purge` deletes them too",
-        places.config_directory().display(),
-        places.state().display()
+        dirs.config_directory().display(),
+        dirs.state().display()
     )?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The named agents, or those with doorward in their settings.
-fn chosen(places: &Places, arguments: &SetupArguments) -> Vec<Agent> {
-    let named = arguments.agents.iter().map(|name| name.agent());
+fn chosen_agents(dirs: &Dirs, arguments: &SetupArguments) -> Vec<Agent> {
+    let named = arguments.agents.iter().copied();
     let mut agents: Vec<Agent> = Vec::new();
     for agent in named {
         if !agents.contains(&agent) {
@@ -76,9 +76,9 @@ fn chosen(places: &Places, arguments: &SetupArguments) -> Vec<Agent> {
         }
     }
     if arguments.agents.is_empty() {
-        let loaded = load::load(places, None, "");
+        let loaded = load::load(dirs, None, "");
         let is_ours = |agent: &Agent| {
-            inspect::program_of(*agent, places).is_some() || loaded.config.agents.contains_key(agent.name())
+            inspect::program_of(*agent, dirs).is_some() || loaded.config.agents.contains_key(agent.name())
         };
         agents.extend(Agent::ALL.into_iter().filter(is_ours));
     }
@@ -86,18 +86,18 @@ fn chosen(places: &Places, arguments: &SetupArguments) -> Vec<Agent> {
 }
 
 /// Reads and parses everything before writing anything.
-fn planned(places: &Places, agents: &[Agent]) -> Result<Vec<(Agent, Vec<Change>)>> {
-    let (program, loaded) = (program()?, load::load(places, None, ""));
+fn planned(dirs: &Dirs, agents: &[Agent]) -> Result<Vec<(Agent, Vec<FileChange>)>> {
+    let (program, loaded) = (program()?, load::load(dirs, None, ""));
     let mut changes = Vec::new();
     for agent in agents {
-        let parts = super::parts(*agent, places, &program, loaded.config.questions(agent.name()))?;
-        changes.push((*agent, parts.into_iter().map(removal).collect::<Result<Vec<Change>>>()?));
+        let parts = super::parts(*agent, dirs, &program, loaded.config.questions(agent.name()))?;
+        changes.push((*agent, parts.into_iter().map(removal).collect::<Result<Vec<FileChange>>>()?));
     }
     Ok(changes)
 }
 
-fn take_out(places: &Places, agent: Agent, changes: &[Change]) -> Result<()> {
-    for Change { part, new, .. } in changes.iter().filter(|change| change.old != change.new) {
+fn take_out(dirs: &Dirs, agent: Agent, changes: &[FileChange]) -> Result<()> {
+    for FileChange { part, new, .. } in changes.iter().filter(|change| change.old != change.new) {
         match new {
             Some(new) => atomic_file::replace(&part.file, new)?,
             None => atomic_file::remove(&part.file)?,
@@ -105,15 +105,15 @@ fn take_out(places: &Places, agent: Agent, changes: &[Change]) -> Result<()> {
         atomic_file::remove(&backup(&part.file))?;
         pi::leave(&part.file);
     }
-    forget(places, agent)
+    forget(dirs, agent)
 }
 
 /// Removes the agent's mode from the configuration: without hooks it is not set up. The record still knows that it was.
-fn forget(places: &Places, agent: Agent) -> Result<()> {
-    if !record::directory(places).exists() {
+fn forget(dirs: &Dirs, agent: Agent) -> Result<()> {
+    if !record::directory(dirs).exists() {
         return Ok(());
     }
-    let file = places.config_file();
+    let file = dirs.config_file();
     let text = atomic_file::text(&file)?.unwrap_or_default();
     let mut document: DocumentMut = text.parse().with_context(|| format!("`{}` is not TOML", file.display()))?;
     let agents = document.get_mut("agents").and_then(toml_edit::Item::as_table_like_mut);
@@ -127,16 +127,16 @@ fn forget(places: &Places, agent: Agent) -> Result<()> {
         user: crate::machine::user(),
         project: None,
     };
-    let _receipt = Ledger::of(places).append(Entry::new(&body)?).context("can't record the change")?;
+    let _receipt = Ledger::open(dirs).append(LogEntry::new(&body)?).context("can't record the change")?;
     atomic_file::replace(&file, &document.to_string())?;
-    approved_config::accept_in(places, USER, |config| {
+    approved_config::accept_in(dirs, USER, |config| {
         config.agents.remove(agent.name());
     })
 }
 
 /// Hooks without a record block every call, so the last agent must be uninstalled first.
-fn may_purge(places: &Places, agents: &[Agent]) -> Result<()> {
-    let is_left = |agent: &&Agent| !agents.contains(agent) && inspect::program_of(**agent, places).is_some();
+fn may_purge(dirs: &Dirs, agents: &[Agent]) -> Result<()> {
+    let is_left = |agent: &&Agent| !agents.contains(agent) && inspect::program_of(**agent, dirs).is_some();
     let left: Vec<&str> = Agent::ALL.iter().filter(is_left).map(|agent| agent.title()).collect();
     if left.is_empty() {
         return Ok(());
@@ -147,8 +147,8 @@ fn may_purge(places: &Places, agents: &[Agent]) -> Result<()> {
     )
 }
 
-fn purge(out: &mut dyn Write, places: &Places, arguments: &SetupArguments) -> Result<ExitCode> {
-    let folders = [places.config_directory(), places.state()];
+fn purge(out: &mut dyn Write, dirs: &Dirs, arguments: &SetupArguments) -> Result<ExitCode> {
+    let folders = [dirs.config_directory(), dirs.state()];
     let named = folders.iter().map(|folder| format!("`{}`", folder.display())).collect::<Vec<String>>().join(" and ");
     let question =
         format!("Delete {named}: your rules, the record of every decision and all snapshots for `doorward undo`?");
@@ -167,16 +167,16 @@ fn purge(out: &mut dyn Write, places: &Places, arguments: &SetupArguments) -> Re
     Ok(ExitCode::SUCCESS)
 }
 
-fn removal(part: Part) -> Result<Change> {
+fn removal(part: AgentFile) -> Result<FileChange> {
     let old = atomic_file::text(&part.file)?;
-    let Some(current) = old.clone() else { return Ok(Change { part, old, new: None }) };
+    let Some(current) = old.clone() else { return Ok(FileChange { part, old, new: None }) };
     let saved = atomic_file::text(&backup(&part.file))?;
     let new = restored(&part, &current, saved.as_deref()).map_err(|problem| not_understood(&part.file, &problem))?;
-    Ok(Change { part, old, new })
+    Ok(FileChange { part, old, new })
 }
 
 /// The earlier content of a file; `None` if there was none.
-fn restored(part: &Part, current: &str, saved: Option<&str>) -> Result<Option<String>, String> {
+fn restored(part: &AgentFile, current: &str, saved: Option<&str>) -> Result<Option<String>, String> {
     let without = (part.without)(current)?;
     if without == current {
         return Ok(Some(without));

@@ -13,14 +13,14 @@ use serde_json::json;
 
 use crate::desk::person;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::memory::ledger_view::Room;
-use crate::memory::snapshots::manifest::{Manifest, What};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
+use crate::memory::ledger_view::LedgerView;
+use crate::memory::snapshots::manifest::{Former, Manifest};
 use crate::memory::snapshots::prune;
 use crate::memory::snapshots::prune::Run;
 use crate::memory::snapshots::restore::Fate;
-use crate::memory::snapshots::store::Store;
+use crate::memory::snapshots::store::SnapshotStore;
 use crate::memory::snapshots::undo;
 use crate::memory::snapshots::undo::Undo;
 use crate::policy::load;
@@ -53,10 +53,10 @@ pub(crate) struct UndoArguments {
 }
 
 /// Undoes one call without asking, for the demo, which plays the user too. Returns the number of paths.
-pub(crate) fn take_back(places: &Places, decision: &str) -> Result<usize> {
-    let Some(store) = Store::existing(places)? else { bail!("there are no snapshots") };
+pub(crate) fn take_back(dirs: &Dirs, decision: &str) -> Result<usize> {
+    let Some(store) = SnapshotStore::existing(dirs)? else { bail!("there are no snapshots") };
     let Some(name) = store.named_for(decision) else { bail!("there is no snapshot for `{decision}`") };
-    let limits = load::load(places, None, "").config.snapshots.limits();
+    let limits = load::load(dirs, None, "").config.snapshots.limits();
     let undo = Undo::of(&store, &[name], limits)?;
     let steps = undo.preview();
     Ok(undo.run(&undo.wanted(&steps))?.paths)
@@ -109,12 +109,12 @@ pub(crate) fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
     if !arguments.dry_run {
         person::required()?;
     }
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let Some(store) = Store::existing(&places)? else {
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let Some(store) = SnapshotStore::existing(&dirs)? else {
         bail!("there are no snapshots yet, so there is nothing to undo")
     };
-    let ids = chosen(&store, arguments)?;
-    let undo = Undo { overwrite: arguments.overwrite, ..Undo::of(&store, &ids, limits(&places))? };
+    let ids = chosen_ids(&store, arguments)?;
+    let undo = Undo { overwrite: arguments.overwrite, ..Undo::of(&store, &ids, limits(&dirs))? };
     let steps = undo.preview();
     let mut out = anstream::stdout().lock();
     if !arguments.json {
@@ -139,7 +139,7 @@ pub(crate) fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
         bail!("nothing was changed");
     }
     let undone = undo.run(&wanted)?;
-    record(&places, &undo, &undone.id)?;
+    record(&dirs, &undo, &undone.id)?;
     if arguments.json {
         let steps = show::steps_json(&steps);
         writeln!(out, "{:#}", json!({ "snapshots": ids, "steps": steps, "undo": undone.id, "short": undone.short }))?;
@@ -156,25 +156,25 @@ pub(crate) fn undo(arguments: &UndoArguments) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn record(places: &Places, undo: &Undo<'_>, id: &str) -> Result<()> {
-    let mut ledger = Ledger::of(places);
+fn record(dirs: &Dirs, undo: &Undo<'_>, id: &str) -> Result<()> {
+    let mut ledger = Ledger::open(dirs);
     for (manifest, _) in &undo.manifests {
         let detail = format!("snapshot {} was brought back; snapshot {id} takes that back", manifest.id);
         let body = OutcomeBody::new(manifest.decision.clone(), Became::Reverted, Some(detail));
-        let _receipt = ledger.append(Entry::new(&body)?)?;
-        crate::desk::outcomes::void_after(&Room::open(places.clone())?, &manifest.decision, &mut ledger)?;
+        let _receipt = ledger.append(LogEntry::new(&body)?)?;
+        crate::desk::outcomes::void_after(&LedgerView::open(dirs.clone())?, &manifest.decision, &mut ledger)?;
     }
-    crate::hook::rollback::watch(places).map(|_taken_back| ())
+    crate::hook::rollback::watch(dirs).map(|_taken_back| ())
 }
 
-fn limits(places: &Places) -> Limits {
-    load::load(places, None, "").config.snapshots.limits()
+fn limits(dirs: &Dirs) -> Limits {
+    load::load(dirs, None, "").config.snapshots.limits()
 }
 
 /// The ids of the selected snapshots.
-fn chosen(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
+fn chosen_ids(store: &SnapshotStore, arguments: &UndoArguments) -> Result<Vec<String>> {
     if let Some(id) = &arguments.id {
-        return Ok(vec![named(store, id)?]);
+        return Ok(vec![find_id(store, id)?]);
     }
     let (all, _) = store.all()?;
     let back = undo::taken_back(&all);
@@ -192,7 +192,7 @@ fn chosen(store: &Store, arguments: &UndoArguments) -> Result<Vec<String>> {
 }
 
 /// Finds a snapshot by its id, the start of its id, or its call.
-fn named(store: &Store, id: &str) -> Result<String> {
+fn find_id(store: &SnapshotStore, id: &str) -> Result<String> {
     if let Some(name) = store.named_for(id) {
         return Ok(name);
     }
@@ -211,8 +211,8 @@ fn named(store: &Store, id: &str) -> Result<String> {
 
 /// Lists, shows, verifies and removes snapshots.
 pub(crate) fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let store = Store::existing(&places)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let store = SnapshotStore::existing(&dirs)?;
     let mut out = anstream::stdout().lock();
     let Some(store) = store else {
         match &arguments.command {
@@ -227,7 +227,7 @@ pub(crate) fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
     match &arguments.command {
         SnapshotsCommand::List { json } => list(&mut out, &store, *json)?,
         SnapshotsCommand::Show { id, json } => {
-            let name = named(&store, id)?;
+            let name = find_id(&store, id)?;
             let Some(manifest) = store.find(&name)? else { bail!("no snapshot `{id}`") };
             if *json {
                 writeln!(out, "{:#}", serde_json::to_value(&manifest)?)?;
@@ -241,14 +241,14 @@ pub(crate) fn snapshots(arguments: &SnapshotsArguments) -> Result<ExitCode> {
             if run == Run::Real {
                 person::required()?;
             }
-            let pruned = prune::prune(&store, limits(&places), &prune::needed(&places), now_ms(), run)?;
+            let pruned = prune::prune(&store, limits(&dirs), &prune::needed(&dirs), now_ms(), run)?;
             report_pruned(&mut out, &pruned, *json)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(out: &mut dyn Write, store: &Store, json: bool) -> Result<()> {
+fn list(out: &mut dyn Write, store: &SnapshotStore, json: bool) -> Result<()> {
     let (all, unreadable) = store.all()?;
     let back = undo::taken_back(&all);
     if json {
@@ -266,15 +266,15 @@ fn list(out: &mut dyn Write, store: &Store, json: bool) -> Result<()> {
 }
 
 /// Checks that every copy in every snapshot exists and is undamaged.
-fn verify(out: &mut dyn Write, store: &Store, json: bool) -> Result<ExitCode> {
+fn verify(out: &mut dyn Write, store: &SnapshotStore, json: bool) -> Result<ExitCode> {
     let (all, mut faults) = store.all()?;
     faults.iter_mut().for_each(|name| *name = format!("snapshot {name} can't be read or was not written by doorward"));
     let mut known = std::collections::BTreeMap::new();
     for (manifest, entry) in all.iter().flat_map(|one| one.entries.iter().map(move |entry| (one, entry))) {
-        let What::File { hash, size, at, .. } = &entry.what else { continue };
+        let Former::File { hash, size, at, .. } = &entry.what else { continue };
         let pack = at.map(|at| (manifest.id.as_str(), at));
         let is_whole =
-            *known.entry((*hash, pack)).or_insert_with(|| store.open(&manifest.id, hash, *size, *at).is_ok());
+            *known.entry((*hash, pack)).or_insert_with(|| store.content(&manifest.id, hash, *size, *at).is_ok());
         if !is_whole {
             faults.push(format!("snapshot {}: the copy of `{}` is damaged", manifest.id, entry.path.0.display()));
         }

@@ -7,15 +7,16 @@ use serde_json::{Value, json};
 
 use crate::machine::clock;
 use crate::machine::visible;
-use crate::memory::snapshots::manifest::{Entry, Manifest, What};
-use crate::memory::snapshots::restore::{Fate, Step};
-use crate::memory::snapshots::store::{Kept, Store};
+use crate::memory::snapshots::manifest::{Entry, Former, Manifest};
+use crate::memory::snapshots::restore::{Fate, RestoreStep};
+use crate::memory::snapshots::store::{SnapshotStore, StoredContent};
 
 const FAINT: Style = Style::new().dimmed();
 const STRONG: Style = Style::new().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 
 /// Longer files are listed without a diff.
+// A line diff is quadratic at worst, and no one reads one of a larger file on a screen.
 const SHOWN: u64 = 64 << 10;
 
 /// More changes are only counted.
@@ -53,16 +54,16 @@ pub(crate) fn full(out: &mut dyn Write, manifest: &Manifest) -> io::Result<()> {
 fn entry_line(entry: &Entry) -> String {
     let path = entry.path.0.display().to_string();
     let what = match &entry.what {
-        What::File { size: bytes, about, .. } => format!("file {:o}, {}", about.mode, size(*bytes)),
-        What::Link { to, .. } => format!("link to {}", to.0.display()),
-        What::Directory { about } => format!("directory {:o}", about.mode),
-        What::Absent => "nothing".to_owned(),
+        Former::File { size: bytes, about, .. } => format!("file {:o}, {}", about.mode, size(*bytes)),
+        Former::Link { to, .. } => format!("link to {}", to.0.display()),
+        Former::Directory { about } => format!("directory {:o}", about.mode),
+        Former::Absent => "nothing".to_owned(),
     };
     format!("{}  {}", visible(&path), visible(&what))
 }
 
 /// What an undo would change, the diff of text files included.
-pub(crate) fn steps(out: &mut dyn Write, store: &Store, steps: &[Step]) -> io::Result<()> {
+pub(crate) fn steps(out: &mut dyn Write, store: &SnapshotStore, steps: &[RestoreStep]) -> io::Result<()> {
     let mut left = CHANGES;
     for step in steps {
         let path = step.entry.path.0.display().to_string();
@@ -86,24 +87,24 @@ pub(crate) fn steps(out: &mut dyn Write, store: &Store, steps: &[Step]) -> io::R
     Ok(())
 }
 
-fn shows_change(step: &Step) -> bool {
+fn shows_change(step: &RestoreStep) -> bool {
     match (&step.entry.what, step.fate) {
-        (What::File { .. }, Fate::Changes | Fate::Newer | Fate::Returns) => true,
-        (What::File { .. } | What::Link { .. } | What::Directory { .. } | What::Absent, _) => false,
+        (Former::File { .. }, Fate::Changes | Fate::Newer | Fate::Returns) => true,
+        (Former::File { .. } | Former::Link { .. } | Former::Directory { .. } | Former::Absent, _) => false,
     }
 }
 
-fn difference(out: &mut dyn Write, store: &Store, step: &Step) -> io::Result<()> {
-    let What::File { hash, size, at, .. } = &step.entry.what else { return Ok(()) };
+fn difference(out: &mut dyn Write, store: &SnapshotStore, step: &RestoreStep) -> io::Result<()> {
+    let Former::File { hash, size, at, .. } = &step.entry.what else { return Ok(()) };
     let path = step.entry.path.0.as_path();
     let read = |path: &std::path::Path| {
         crate::machine::checked_read::bytes_of(path, SHOWN).and_then(|all| String::from_utf8(all).ok())
     };
     let now = if step.is_there { read(path) } else { Some(String::new()) };
-    let kept = if *size <= SHOWN { store.open(&step.from, hash, *size, *at).ok() } else { None };
+    let kept = if *size <= SHOWN { store.content(&step.from, hash, *size, *at).ok() } else { None };
     let then = match kept {
-        Some(Kept::Bytes(bytes)) => String::from_utf8(bytes).ok(),
-        Some(Kept::File(file)) => std::io::read_to_string(file).ok(),
+        Some(StoredContent::Bytes(bytes)) => String::from_utf8(bytes).ok(),
+        Some(StoredContent::File(file)) => std::io::read_to_string(file).ok(),
         None => None,
     };
     match (now, then) {
@@ -113,8 +114,8 @@ fn difference(out: &mut dyn Write, store: &Store, step: &Step) -> io::Result<()>
 }
 
 /// The steps for programs.
-pub(crate) fn steps_json(steps: &[Step]) -> Value {
-    let one = |step: &Step| {
+pub(crate) fn steps_json(steps: &[RestoreStep]) -> Value {
+    let one = |step: &RestoreStep| {
         let fate = match step.fate {
             Fate::Same => "same",
             Fate::Returns => "returns",

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use crate::desk::preview::common_start;
 use crate::desk::replay::{self, Replayed};
-use crate::desk::rules::{Change, List};
+use crate::desk::rules::{List, RuleEdit};
 use crate::desk::screen;
 use crate::machine::clock;
-use crate::memory::ledger_view::Room;
-use crate::policy::load::{self, Instead};
+use crate::memory::ledger_view::LedgerView;
+use crate::policy::load::{self, Overrides};
 
 /// How far back a rule is tested.
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
@@ -25,15 +25,15 @@ pub(super) struct Cover {
 
 impl Cover {
     /// The first rule, from narrow to wide, that would have silenced anything; `None` if no rule may.
-    pub(super) fn of(room: &Room, overrides: &[Override]) -> Result<Option<Cover>> {
-        replay::trusted(&room.places)?;
-        let loaded = load::load(&room.places, None, "");
+    pub(super) fn best(view: &LedgerView, overrides: &[Override]) -> Result<Option<Cover>> {
+        replay::trusted(&view.dirs)?;
+        let loaded = load::load(&view.dirs, None, "");
         for pattern in candidates(overrides) {
-            let Ok(change) = Change::pattern(List::Allow, &pattern) else { continue };
-            let (here, instead) = (Instead::default(), change.instead(&loaded));
-            let policies = replay::between(&room.places, &here, &instead);
+            let Ok(change) = RuleEdit::pattern(List::Allow, &pattern) else { continue };
+            let (here, overrides) = (Overrides::default(), change.overrides(&loaded));
+            let policies = replay::between(&view.dirs, &here, &overrides);
             let since_ms = clock::now_ms().saturating_sub(MONTH_MS);
-            let replayed = replay::replay(&room.log, since_ms, &policies, screen::bar())?;
+            let replayed = replay::replay(&view.log, since_ms, &policies, screen::bar())?;
             if replayed.all.laxer > 0 {
                 return Ok(Some(Cover { pattern: pattern.into(), replayed }));
             }

@@ -5,12 +5,12 @@ use std::io::Write;
 use anyhow::Result;
 use doorward_ledger::DecisionBody;
 
-use super::{Counts, Figures, Ticket, said};
+use super::{Counts, StatusFigures, Ticket, said};
 use crate::desk::offers::Offer;
 use crate::desk::setup;
 use crate::desk::tune::Overdue;
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::policy::client_rules;
 use crate::policy::load::Loaded;
@@ -20,11 +20,11 @@ const ALERTS: usize = 3;
 
 /// What is shown.
 pub(super) struct Glance<'a> {
-    pub places: &'a Places,
+    pub dirs: &'a Dirs,
     pub loaded: &'a Loaded,
     pub project: Option<&'a str>,
     pub counts: &'a Counts,
-    pub figures: &'a Figures,
+    pub figures: &'a StatusFigures,
     pub last: Option<&'a DecisionBody>,
     pub pending: usize,
     pub tickets: &'a [Ticket],
@@ -39,7 +39,7 @@ impl Glance<'_> {
             writeln!(out, "problem: {}", visible(problem))?;
         }
         let agents = self.loaded.config.agents.keys().map(String::as_str);
-        for fault in client_rules::faults(agents, self.places.home(), self.project) {
+        for fault in client_rules::faults(agents, self.dirs.home(), self.project) {
             writeln!(out, "problem: {}", visible(&fault.text))?;
         }
         for sentence in self.loaded.unaccepted_sentences() {
@@ -65,12 +65,12 @@ impl Glance<'_> {
         for name in config.agents.keys() {
             let mode = self.loaded.mode(name);
             let stage = self.loaded.stage(name).map(|stage| format!(" ({stage})")).unwrap_or_default();
-            let agent = Agent::named(name);
+            let agent = Agent::parse(name);
             let title = match agent {
                 Some(agent) => agent.title(),
                 None => name,
             };
-            let questions = agent.map(|agent| setup::questions_of(agent, self.places, self.project, config));
+            let questions = agent.map(|agent| setup::questions_of(agent, self.dirs, self.project, config));
             let questions = questions.filter(|_| mode.stops()).map(|text| format!("  {text}")).unwrap_or_default();
             writeln!(out, "{:<12} {mode}{stage}{}", visible(title), visible(&questions))?;
         }

@@ -21,12 +21,12 @@ use crate::desk::screen;
 use crate::desk::setup;
 use crate::machine::agent::Agent;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::machine::visible;
 use crate::machine::world::project_root;
-use crate::memory::grants::store::Desk;
-use crate::memory::ledger_view::Room;
+use crate::memory::grants::store::GrantStore;
+use crate::memory::ledger_view::LedgerView;
 use crate::policy::load::{self, Loaded};
 use glance::Glance;
 
@@ -61,12 +61,12 @@ pub(crate) struct DenialsArguments {
 
 /// Lists the last calls that were blocked.
 pub(crate) fn denials(arguments: &DenialsArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     let filter = Filter { session: arguments.session.clone(), ..blocked(arguments.limit) };
-    let rows = room.index()?.list(&filter)?;
+    let rows = view.index()?.list(&filter)?;
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        let listed: Vec<Value> = rows.iter().map(|row| denial(&room, row)).collect();
+        let listed: Vec<Value> = rows.iter().map(|row| denial(&view, row)).collect();
         writeln!(out, "{:#}", Value::Array(listed))?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -102,29 +102,29 @@ fn before_setup(loaded: &Loaded, json: bool) -> Result<ExitCode> {
 
 /// Shows how things stand.
 pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let here = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
     let project = here.as_deref().and_then(project_root);
-    let loaded = load::load(&places, project.as_deref(), "");
-    let pending = Desk::of(&places).map(|desk| desk.open().len()).unwrap_or_default();
-    if !record::directory(&places).exists() {
+    let loaded = load::load(&dirs, project.as_deref(), "");
+    let pending = GrantStore::open_at(&dirs).map(|store| store.open_calls().len()).unwrap_or_default();
+    if !record::directory(&dirs).exists() {
         return before_setup(&loaded, arguments.json);
     }
-    let room = Room::open(places)?;
-    let index = room.index()?;
+    let view = LedgerView::open(dirs)?;
+    let index = view.index()?;
     let counts = Counts::of(&index)?;
-    let last = last(&room, &index)?;
+    let last = last(&view, &index)?;
     let recent = index.list(&blocked(RECENT))?;
     let overdue = ticket::overdue(&index)?;
-    let offers = crate::desk::offers::open(&room, &index)?;
+    let offers = crate::desk::offers::open(&view, &index)?;
     let reviews = crate::desk::tune::overdue(&index, clock::now_ms())?;
-    let figures = Figures::of(&index, &room.places)?;
-    let upgraded = upgrade::waiting(&room, screen::bar())?.map(|waiting| waiting.sentence());
+    let figures = StatusFigures::of(&index, &view.dirs)?;
+    let upgraded = upgrade::waiting(&view, screen::bar())?.map(|waiting| waiting.sentence());
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let agents: Value = modes(&loaded).into_iter().map(|(name, mode)| (name, Value::from(mode))).collect();
-        let asked = |agent: Agent| setup::questions_of(agent, &room.places, project.as_deref(), &loaded.config);
-        let named = loaded.config.agents.keys().filter_map(|name| Agent::named(name));
+        let asked = |agent: Agent| setup::questions_of(agent, &view.dirs, project.as_deref(), &loaded.config);
+        let named = loaded.config.agents.keys().filter_map(|name| Agent::parse(name));
         let questions: Value = named.map(|agent| (agent.name().to_owned(), Value::from(asked(agent)))).collect();
         let shown = json!({
             "agents": agents, "questions": questions, "problems": loaded.problems, "unaccepted": loaded.unaccepted_sentences(), "strict": loaded.config.strict,
@@ -139,7 +139,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
             "alerts": figures.alerts, "undelivered": figures.undelivered,
             "lastDecision": last.as_ref().map(|body| said(body.verdict)),
             "lastReason": last.as_ref().and_then(|body| body.reasons.first()),
-            "denials": recent.iter().map(|row| denial(&room, row)).collect::<Vec<Value>>(),
+            "denials": recent.iter().map(|row| denial(&view, row)).collect::<Vec<Value>>(),
             "pending": pending, "overdueReviews": overdue, "overdueTuning": reviews, "upgrade": upgraded,
             "offers": offers.iter().map(Offer::to_json).collect::<Vec<Value>>(),
         });
@@ -147,7 +147,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let glance = Glance {
-        places: &room.places,
+        dirs: &view.dirs,
         loaded: &loaded,
         project: project.as_deref(),
         counts: &counts,
@@ -164,7 +164,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
 }
 
 /// What the last thirty days say.
-struct Figures {
+struct StatusFigures {
     unavailable: u64,
     /// How the reviewer answered.
     reviews: Vec<(String, u64)>,
@@ -175,18 +175,18 @@ struct Figures {
     undelivered: Vec<String>,
 }
 
-impl Figures {
-    fn of(index: &Index, places: &Places) -> Result<Figures> {
+impl StatusFigures {
+    fn of(index: &Index, dirs: &Dirs) -> Result<StatusFigures> {
         let now_ms = clock::now_ms();
         let metrics = index.metrics(now_ms.saturating_sub(MONTH_MS), now_ms)?;
         let mut overrides = metrics.users;
         overrides.retain(|user| user.overridden > 0);
-        Ok(Figures {
+        Ok(StatusFigures {
             unavailable: metrics.unavailable,
             reviews: metrics.reviews,
             overrides,
             alerts: crate::memory::alerts::standing(index, now_ms)?,
-            undelivered: crate::desk::notify::undelivered(places),
+            undelivered: crate::desk::notify::undelivered(dirs),
         })
     }
 
@@ -263,18 +263,18 @@ const fn said(verdict: Verdict) -> &'static str {
     }
 }
 
-fn body(room: &Room, sequence: u64) -> Option<DecisionBody> {
-    let record = room.log.record(sequence).ok().flatten()?;
+fn body(view: &LedgerView, sequence: u64) -> Option<DecisionBody> {
+    let record = view.log.record(sequence).ok().flatten()?;
     serde_json::from_slice(&record.body?).ok()
 }
 
-fn last(room: &Room, index: &Index) -> Result<Option<DecisionBody>> {
+fn last(view: &LedgerView, index: &Index) -> Result<Option<DecisionBody>> {
     let filter = Filter { kind: Some(Kind::Decision), limit: Some(1), ..Filter::default() };
-    Ok(index.list(&filter)?.first().and_then(|row| body(room, row.sequence)))
+    Ok(index.list(&filter)?.first().and_then(|row| body(view, row.sequence)))
 }
 
-fn denial(room: &Room, row: &Row) -> Value {
-    let reason = body(room, row.sequence).and_then(|body| body.reasons.into_iter().next());
+fn denial(view: &LedgerView, row: &Row) -> Value {
+    let reason = body(view, row.sequence).and_then(|body| body.reasons.into_iter().next());
     json!({
         "timestamp": clock::moment(row.time_ms), "tool": row.tool, "reason": reason, "summary": row.text,
         "kind": row.violation, "session": row.session, "decision": row.id,

@@ -11,12 +11,13 @@ use doorward_ledger::{Filter, Kind, SessionBody, SessionStep};
 
 use crate::desk::person;
 use crate::machine::clock;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
-use crate::memory::ledger_view::Room;
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
+use crate::memory::ledger_view::LedgerView;
 use crate::memory::session::Session;
 
 /// Sessions idle for longer start over anyway.
+// Resetting a session that no one will continue would only add entries to the record.
 const RECENT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 #[derive(Debug, Args)]
@@ -28,34 +29,34 @@ pub(crate) struct ResetArguments {
 
 pub(crate) fn reset(arguments: &ResetArguments) -> Result<ExitCode> {
     person::required()?;
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
     let filter = Filter {
         kind: Some(Kind::Decision),
         session: arguments.session.clone(),
         since_ms: Some(clock::now_ms().saturating_sub(RECENT_MS)),
         ..Filter::default()
     };
-    let rows = room.index()?.list(&filter)?;
+    let rows = view.index()?.list(&filter)?;
     let sessions: BTreeSet<String> = rows.into_iter().filter_map(|row| row.session).collect();
     let counted: Vec<String> =
-        sessions.into_iter().filter(|session| Session::of(&room.places, session).has_denials()).collect();
+        sessions.into_iter().filter(|session| Session::open(&view.dirs, session).has_denials()).collect();
     if counted.is_empty() {
         bail!("no session has denials to reset");
     }
     if !person::agrees(&format!("Reset the denial counters of {} sessions?", counted.len()))? {
         bail!("nothing was changed");
     }
-    let mut ledger = Ledger::of(&room.places);
+    let mut ledger = Ledger::open(&view.dirs);
     for session in &counted {
-        clear(&room.places, &mut ledger, session)?;
+        clear(&view.dirs, &mut ledger, session)?;
     }
     writeln!(anstream::stdout(), "Reset the denial counters of {} sessions.", counted.len())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// INVARIANT: the record is durable before the counters are reset.
-fn clear(places: &Places, ledger: &mut dyn Recorder, session: &str) -> Result<()> {
+fn clear(dirs: &Dirs, ledger: &mut dyn Recorder, session: &str) -> Result<()> {
     let body = SessionBody { session: session.into(), agent: None, step: SessionStep::Reset };
-    let _receipt = ledger.append(Entry::new(&body)?)?;
-    Session::of(places, session).reset()
+    let _receipt = ledger.append(LogEntry::new(&body)?)?;
+    Session::open(dirs, session).reset()
 }

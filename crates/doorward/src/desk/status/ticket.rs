@@ -16,12 +16,13 @@ use super::cover::Cover;
 use crate::desk::offers::{self, Offer};
 use crate::desk::person;
 use crate::machine::clock;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::visible;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 
 /// This many overrides of one pattern …
+// Twice is chance. With the third yes in a week the question costs more than it protects (decision 0025).
 const OVERRIDES: usize = 3;
 
 /// … within this time open a ticket.
@@ -30,14 +31,14 @@ const WINDOW_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 #[derive(Debug, Args)]
 pub(crate) struct TicketsArguments {
     #[command(subcommand)]
-    pub what: Option<What>,
+    pub what: Option<TicketsCommand>,
     /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub(crate) enum TicketsCommand {
     /// List open tickets (the default)
     List,
     /// Show the overrides behind a ticket, the narrowest rule that would cover them, and what it would have changed
@@ -65,18 +66,18 @@ pub(crate) struct Ticket {
 }
 
 pub(crate) fn tickets(arguments: &TicketsArguments) -> Result<ExitCode> {
-    let room = Room::open(Places::find().map_err(anyhow::Error::msg)?)?;
-    let index = room.index()?;
+    let view = LedgerView::open(Dirs::find().map_err(anyhow::Error::msg)?)?;
+    let index = view.index()?;
     match &arguments.what {
-        None | Some(What::List) => list(&open(&index)?, arguments.json)?,
-        Some(What::Show { id }) => show(&room, &index, &find(&index, id)?, arguments.json)?,
-        Some(What::Close { id, why }) => {
+        None | Some(TicketsCommand::List) => list(&open(&index)?, arguments.json)?,
+        Some(TicketsCommand::Show { id }) => show(&view, &index, &find(&index, id)?, arguments.json)?,
+        Some(TicketsCommand::Close { id, why }) => {
             person::required()?;
             let ticket = find(&index, id)?;
             if !person::agrees(&format!("Close the ticket for `{}`?", ticket.pattern))? {
                 bail!("not closed");
             }
-            close(&mut Ledger::of(&room.places), &ticket, why)?;
+            close(&mut Ledger::open(&view.dirs), &ticket, why)?;
             writeln!(anstream::stdout(), "closed")?;
         }
     }
@@ -129,7 +130,7 @@ fn close(ledger: &mut dyn Recorder, ticket: &Ticket, why: &str) -> Result<()> {
         user: crate::machine::user(),
         project: None,
     };
-    ledger.append(Entry::new(&body)?).map(|_receipt| ())
+    ledger.append(LogEntry::new(&body)?).map(|_receipt| ())
 }
 
 fn find(index: &Index, id: &str) -> Result<Ticket> {
@@ -165,12 +166,12 @@ fn list(tickets: &[Ticket], json: bool) -> Result<()> {
     Ok(())
 }
 
-fn show(room: &Room, index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
+fn show(view: &LedgerView, index: &Index, ticket: &Ticket, json: bool) -> Result<()> {
     let since_ms = clock::now_ms().saturating_sub(WINDOW_MS);
     let mut overrides = index.overrides(since_ms)?;
     overrides.retain(|one| one.pattern == ticket.pattern);
-    let cover = Cover::of(room, &overrides)?;
-    let mut offers = offers::open(room, index)?;
+    let cover = Cover::best(view, &overrides)?;
+    let mut offers = offers::open(view, index)?;
     offers.retain(|offer| offer.pattern == ticket.pattern);
     let mut out = anstream::stdout().lock();
     if json {
@@ -208,9 +209,9 @@ mod tests {
     #[test]
     fn three_overrides_in_seven_days_want_a_review_and_three_more_another() {
         let room = tempfile::tempdir().unwrap();
-        let places = Places::at(room.path().to_str().unwrap());
-        crate::machine::record::begin(&places).unwrap();
-        let mut log = Log::open(&crate::machine::record::directory(&places)).unwrap();
+        let dirs = Dirs::at(room.path().to_str().unwrap());
+        crate::machine::record::begin(&dirs).unwrap();
+        let mut log = Log::open(&crate::machine::record::directory(&dirs)).unwrap();
         let mut number = 0;
         let mut overridden = |pattern: &str, ago_ms: u64| {
             number += 1;
@@ -226,7 +227,7 @@ mod tests {
             let _receipt = log.append(&yes, now).unwrap();
         };
         let found = || {
-            let log = Log::open(&crate::machine::record::directory(&places)).unwrap();
+            let log = Log::open(&crate::machine::record::directory(&dirs)).unwrap();
             let (index, _) = Index::rebuild(&room.path().join("index"), &log).unwrap();
             open(&index).unwrap()
         };
@@ -238,7 +239,7 @@ mod tests {
         overridden("push", 500);
         let ticket = found().pop().unwrap();
         assert_eq!((ticket.pattern.as_str(), ticket.overrides), ("push", 3));
-        close(&mut Ledger::of(&places), &ticket, "a rule was added").unwrap();
+        close(&mut Ledger::open(&dirs), &ticket, "a rule was added").unwrap();
         assert_eq!(found(), []);
         std::thread::sleep(std::time::Duration::from_millis(2));
         (0..3).for_each(|_| overridden("push", 0));

@@ -2,22 +2,22 @@
 
 use serde_json::Value;
 
-use super::{Calls, Format, Past, moment, text};
+use super::{CallList, PastCall, TranscriptFormat, moment, text};
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
-pub(super) struct Reader {
-    calls: Calls,
+pub(super) struct ClaudeTranscript {
+    calls: CallList,
 }
 
-impl Format for Reader {
+impl TranscriptFormat for ClaudeTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         let kind = text(line, "type")?;
         let content = line.pointer("/message/content");
         match (kind, content.and_then(Value::as_array)) {
             ("assistant", Some(blocks)) => {
                 for block in blocks.iter().filter(|block| text(block, "type") == Some("tool_use")) {
-                    self.calls.add(Past {
+                    self.calls.add(PastCall {
                         agent: Agent::Claude,
                         session: text(line, "sessionId").unwrap_or_default().into(),
                         cwd: text(line, "cwd").unwrap_or("/").to_owned(),
@@ -42,7 +42,7 @@ impl Format for Reader {
         Some(())
     }
 
-    fn calls(self) -> Vec<Past> {
+    fn calls(self) -> Vec<PastCall> {
         self.calls.calls
     }
 }

@@ -1,38 +1,33 @@
 //! Codex: `~/.codex/sessions/<year>/<month>/<day>/rollout-….jsonl`.
 
-use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
-use super::{Calls, Format, Past, moment, text};
+use super::{PastCall, SessionCalls, TranscriptFormat, moment, text};
 use crate::hook::agents::directory_before;
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
-pub(super) struct Reader {
-    session: SessionId,
-    cwd: String,
-    calls: Calls,
-}
+pub(super) struct CodexTranscript(SessionCalls);
 
-impl Format for Reader {
+impl TranscriptFormat for CodexTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         let (kind, payload) = (text(line, "type")?, line.get("payload")?);
         match (kind, text(payload, "type")) {
             ("session_meta", _) => {
-                self.session = text(payload, "id").unwrap_or_default().into();
-                self.cwd = text(payload, "cwd").unwrap_or("/").to_owned();
+                self.0.session = text(payload, "id").unwrap_or_default().into();
+                self.0.cwd = text(payload, "cwd").unwrap_or("/").to_owned();
             }
             ("turn_context", _) => {
                 if let Some(cwd) = text(payload, "cwd") {
-                    self.cwd = cwd.to_owned();
+                    self.0.cwd = cwd.to_owned();
                 }
             }
             ("response_item", Some("function_call" | "custom_tool_call")) => {
                 let (tool, input) = self.hooked(payload)?;
-                self.calls.add(Past {
+                self.0.calls.add(PastCall {
                     agent: Agent::Codex,
-                    session: self.session.clone(),
-                    cwd: self.cwd.clone(),
+                    session: self.0.session.clone(),
+                    cwd: self.0.cwd.clone(),
                     tool,
                     input,
                     id: Some(text(payload, "call_id")?.to_owned()),
@@ -45,7 +40,7 @@ impl Format for Reader {
                 let output = payload.get("output")?;
                 let said = output.as_str().or_else(|| text(output, "content")).unwrap_or_default();
                 if has_run(said) {
-                    self.calls.ran(text(payload, "call_id")?);
+                    self.0.calls.ran(text(payload, "call_id")?);
                 }
             }
             _ => {}
@@ -53,12 +48,12 @@ impl Format for Reader {
         Some(())
     }
 
-    fn calls(self) -> Vec<Past> {
-        self.calls.calls
+    fn calls(self) -> Vec<PastCall> {
+        self.0.calls.calls
     }
 }
 
-impl Reader {
+impl CodexTranscript {
     /// The call as hooks see it: every shell is `Bash`, a patch is the command of `apply_patch`.
     fn hooked(&self, payload: &Value) -> Option<(String, Value)> {
         let name = text(payload, "name")?;
@@ -77,7 +72,7 @@ impl Reader {
                     None => command.as_str()?.to_owned(),
                 };
                 let directory = text(&arguments, "workdir");
-                ("Bash".to_owned(), json!({ "command": directory_before(command, directory, Some(&self.cwd)) }))
+                ("Bash".to_owned(), json!({ "command": directory_before(command, directory, Some(&self.0.cwd)) }))
             }
             "apply_patch" => {
                 let patch = arguments.as_str().or_else(|| text(&arguments, "input"))?;
@@ -90,6 +85,7 @@ impl Reader {
 
 /// What Codex itself answers in place of a tool that did not run.
 fn has_run(said: &str) -> bool {
+    // Codex reports these as ordinary tool output, without a flag that says the tool never ran.
     const NOT_RUN: [&str; 6] =
         ["unsupported call", "rejected", "exec_command failed", "Command blocked", "Tool call blocked", "aborted"];
     !NOT_RUN.iter().any(|start| said.starts_with(start)) && !said.contains("blocked by PreToolUse hook")

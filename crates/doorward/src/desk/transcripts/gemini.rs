@@ -5,27 +5,31 @@ use std::path::Path;
 use doorward_vocabulary::SessionId;
 use serde_json::Value;
 
-use super::{Calls, Format, Past, moment, text};
+use super::{CallList, PastCall, TranscriptFormat, moment, text};
 use crate::machine::agent::Agent;
 
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct GeminiTranscript {
     session: SessionId,
     cwd: String,
-    calls: Calls,
+    calls: CallList,
 }
 
-impl Reader {
-    pub(super) fn new(path: &Path) -> Reader {
+impl GeminiTranscript {
+    pub(super) fn new(path: &Path) -> GeminiTranscript {
         let folder = path.parent().and_then(Path::parent);
         let named =
             folder.and_then(|folder| crate::machine::checked_read::start_of(folder.join(".project_root"), 1 << 12));
         let cwd = named.map(|text| text.trim().to_owned()).filter(|cwd| cwd.starts_with('/'));
-        Reader { session: SessionId::default(), cwd: cwd.unwrap_or_else(|| "/".to_owned()), calls: Calls::default() }
+        GeminiTranscript {
+            session: SessionId::default(),
+            cwd: cwd.unwrap_or_else(|| "/".to_owned()),
+            calls: CallList::default(),
+        }
     }
 }
 
-impl Format for Reader {
+impl TranscriptFormat for GeminiTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         if !line.is_object() {
             return None;
@@ -35,7 +39,7 @@ impl Format for Reader {
         }
         for call in line.get("toolCalls").and_then(Value::as_array).into_iter().flatten() {
             let id = text(call, "id")?;
-            self.calls.add(Past {
+            self.calls.add(PastCall {
                 agent: Agent::Gemini,
                 session: self.session.clone(),
                 cwd: self.cwd.clone(),
@@ -53,7 +57,7 @@ impl Format for Reader {
         Some(())
     }
 
-    fn calls(self) -> Vec<Past> {
+    fn calls(self) -> Vec<PastCall> {
         self.calls.calls
     }
 }

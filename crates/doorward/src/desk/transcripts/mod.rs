@@ -17,31 +17,33 @@ use std::time::UNIX_EPOCH;
 use doorward_vocabulary::SessionId;
 use serde_json::{Value, json};
 
-use crate::hook::agents::{Event, Proposed};
+use crate::hook::agents::{Event, ProposedCall};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// The agents whose transcripts are read.
 pub(crate) const AGENTS: [Agent; 5] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Pi, Agent::Opencode];
 
 /// A line longer than this is not a real call.
+// Images and pasted files are stored inline as base64; reading them for a command they don't hold costs seconds.
 const LONGEST_LINE: u64 = 16 << 20;
 
 /// Folders deeper than this don't contain sessions.
+// The deepest layout is Codex's year/month/day; anything below that was put there by someone else.
 const DEPTH: usize = 6;
 
 /// One file of transcripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Source {
+pub(crate) struct TranscriptFile {
     pub agent: Agent,
     pub path: PathBuf,
 }
 
 /// One past call.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Past {
+pub(crate) struct PastCall {
     pub agent: Agent,
     pub session: SessionId,
     pub cwd: String,
@@ -60,15 +62,15 @@ pub(crate) struct Past {
 
 /// The content of a file.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Found {
-    pub calls: Vec<Past>,
+pub(crate) struct TranscriptCalls {
+    pub calls: Vec<PastCall>,
     /// Lines that don't match the format.
     pub malformed: u64,
 }
 
-impl Past {
+impl PastCall {
     /// The call as the agent's hook would have proposed it; `None` if it never reaches a hook.
-    pub(crate) fn proposed(&self) -> Option<Proposed> {
+    pub(crate) fn proposed(&self) -> Option<ProposedCall> {
         let event = if self.agent == Agent::Gemini { "BeforeTool" } else { "PreToolUse" };
         let payload = json!({
             "hook_event_name": event, "session_id": self.session, "cwd": self.cwd, "tool_name": self.tool,
@@ -82,34 +84,34 @@ impl Past {
 }
 
 /// The files of all agents that were written since then, in a fixed order.
-pub(crate) fn sources(places: &Places, since_ms: u64) -> Vec<Source> {
+pub(crate) fn sources(dirs: &Dirs, since_ms: u64) -> Vec<TranscriptFile> {
     let mut found = Vec::new();
     for agent in AGENTS {
-        let (folder, ending) = place(agent, places.home());
+        let (folder, ending) = place(agent, dirs.home());
         let mut paths = Vec::new();
         below(&folder, ending, DEPTH, &mut paths);
         paths.retain(|path| written_ms(path) >= since_ms);
         paths.sort();
-        found.extend(paths.into_iter().map(|path| Source { agent, path }));
+        found.extend(paths.into_iter().map(|path| TranscriptFile { agent, path }));
     }
     found
 }
 
 /// Where each agent keeps its sessions.
-pub(crate) fn folders(places: &Places) -> Vec<(Agent, PathBuf)> {
-    AGENTS.into_iter().map(|agent| (agent, place(agent, places.home()).0)).collect()
+pub(crate) fn folders(dirs: &Dirs) -> Vec<(Agent, PathBuf)> {
+    AGENTS.into_iter().map(|agent| (agent, place(agent, dirs.home()).0)).collect()
 }
 
 /// Reads one file.
-pub(crate) fn read(source: &Source, since_ms: u64) -> Found {
+pub(crate) fn read(source: &TranscriptFile, since_ms: u64) -> TranscriptCalls {
     let mut found = match source.agent {
         Agent::Opencode => opencode::read(&source.path),
-        Agent::Codex => lines(&source.path, codex::Reader::default()),
-        Agent::Gemini => lines(&source.path, gemini::Reader::new(&source.path)),
-        Agent::Pi => lines(&source.path, pi::Reader::default()),
-        Agent::Claude => lines(&source.path, claude::Reader::default()),
+        Agent::Codex => lines(&source.path, codex::CodexTranscript::default()),
+        Agent::Gemini => lines(&source.path, gemini::GeminiTranscript::new(&source.path)),
+        Agent::Pi => lines(&source.path, pi::PiTranscript::default()),
+        Agent::Claude => lines(&source.path, claude::ClaudeTranscript::default()),
         Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => {
-            Found::default()
+            TranscriptCalls::default()
         }
     };
     found.calls.retain(|call| call.time_ms >= since_ms);
@@ -117,23 +119,31 @@ pub(crate) fn read(source: &Source, since_ms: u64) -> Found {
 }
 
 /// Takes in the lines of one format.
-trait Format {
+trait TranscriptFormat {
     /// One line; `None` if it does not match the format.
     fn line(&mut self, number: u64, line: &Value) -> Option<()>;
 
     /// What was found.
-    fn calls(self) -> Vec<Past>;
+    fn calls(self) -> Vec<PastCall>;
+}
+
+/// The calls of a transcript that names its session and directory once, ahead of them.
+#[derive(Debug, Default)]
+struct SessionCalls {
+    session: SessionId,
+    cwd: String,
+    calls: CallList,
 }
 
 /// Calls in the order in which they were made, to which results are added as they come.
 #[derive(Debug, Default)]
-struct Calls {
-    calls: Vec<Past>,
+struct CallList {
+    calls: Vec<PastCall>,
     by_id: HashMap<String, usize>,
 }
 
-impl Calls {
-    fn add(&mut self, call: Past) {
+impl CallList {
+    fn add(&mut self, call: PastCall) {
         if let Some(id) = &call.id {
             // A resumed transcript may repeat earlier lines.
             if self.by_id.contains_key(id) {
@@ -185,9 +195,9 @@ fn written_ms(path: &Path) -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn lines(path: &Path, mut format: impl Format) -> Found {
+fn lines(path: &Path, mut format: impl TranscriptFormat) -> TranscriptCalls {
     let mut malformed = 0;
-    let Ok(file) = File::open(path) else { return Found { calls: Vec::new(), malformed: 1 } };
+    let Ok(file) = File::open(path) else { return TranscriptCalls { calls: Vec::new(), malformed: 1 } };
     let mut reader = BufReader::new(file);
     let mut bytes = Vec::new();
     for number in 1.. {
@@ -204,7 +214,7 @@ fn lines(path: &Path, mut format: impl Format) -> Found {
         let understood = serde_json::from_slice(&bytes).ok().and_then(|line: Value| format.line(number, &line));
         malformed += u64::from(understood.is_none());
     }
-    Found { calls: format.calls(), malformed }
+    TranscriptCalls { calls: format.calls(), malformed }
 }
 
 /// The time given in a field.

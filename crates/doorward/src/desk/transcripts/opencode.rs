@@ -6,14 +6,14 @@ use doorward_vocabulary::SessionId;
 use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::Value;
 
-use super::{Calls, Found, Past, text};
+use super::{CallList, PastCall, TranscriptCalls, text};
 use crate::machine::agent::Agent;
 
 const TOOLS: &str = "SELECT part.rowid, part.session_id, session.directory, part.time_created, part.data FROM part
     JOIN session ON session.id = part.session_id ORDER BY part.time_created, part.rowid";
 
 /// One part of a message.
-struct Part {
+struct MessagePart {
     row: i64,
     session: SessionId,
     directory: String,
@@ -21,9 +21,9 @@ struct Part {
     data: String,
 }
 
-pub(super) fn read(path: &Path) -> Found {
-    let mut found = Found::default();
-    let mut calls = Calls::default();
+pub(super) fn read(path: &Path) -> TranscriptCalls {
+    let mut found = TranscriptCalls::default();
+    let mut calls = CallList::default();
     match parts(path) {
         Ok(parts) => {
             for part in parts {
@@ -40,12 +40,12 @@ pub(super) fn read(path: &Path) -> Found {
     found
 }
 
-fn parts(path: &Path) -> rusqlite::Result<Vec<rusqlite::Result<Part>>> {
+fn parts(path: &Path) -> rusqlite::Result<Vec<rusqlite::Result<MessagePart>>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let database = Connection::open_with_flags(path, flags)?;
     let mut statement = database.prepare(TOOLS)?;
     let read = |row: &Row<'_>| {
-        Ok(Part {
+        Ok(MessagePart {
             row: row.get(0)?,
             session: row.get::<_, String>(1)?.into(),
             directory: row.get(2)?,
@@ -57,13 +57,13 @@ fn parts(path: &Path) -> rusqlite::Result<Vec<rusqlite::Result<Part>>> {
 }
 
 /// The call in a part, if it is one; `None` if it can't be read.
-fn call(part: &Part) -> Option<Option<Past>> {
+fn call(part: &MessagePart) -> Option<Option<PastCall>> {
     let data: Value = serde_json::from_str(&part.data).ok()?;
     if text(&data, "type")? != "tool" {
         return Some(None);
     }
     let state = data.get("state")?;
-    Some(Some(Past {
+    Some(Some(PastCall {
         agent: Agent::Opencode,
         session: part.session.clone(),
         cwd: part.directory.clone(),

@@ -1,34 +1,29 @@
 //! Pi: `~/.pi/agent/sessions/<directory>/<time>_<id>.jsonl`.
 
-use doorward_vocabulary::SessionId;
 use serde_json::Value;
 
-use super::{Calls, Format, Past, moment, text};
+use super::{PastCall, SessionCalls, TranscriptFormat, moment, text};
 use crate::machine::agent::Agent;
 
 #[derive(Debug, Default)]
-pub(super) struct Reader {
-    session: SessionId,
-    cwd: String,
-    calls: Calls,
-}
+pub(super) struct PiTranscript(SessionCalls);
 
-impl Format for Reader {
+impl TranscriptFormat for PiTranscript {
     fn line(&mut self, number: u64, line: &Value) -> Option<()> {
         let kind = text(line, "type")?;
         if kind == "session" {
-            self.session = text(line, "id").unwrap_or_default().into();
-            self.cwd = text(line, "cwd").unwrap_or("/").to_owned();
+            self.0.session = text(line, "id").unwrap_or_default().into();
+            self.0.cwd = text(line, "cwd").unwrap_or("/").to_owned();
         }
         let message = line.get("message").filter(|_| kind == "message");
         match message.and_then(|message| text(message, "role")) {
             Some("assistant") => {
                 let blocks = line.pointer("/message/content").and_then(Value::as_array);
                 for block in blocks.into_iter().flatten().filter(|block| text(block, "type") == Some("toolCall")) {
-                    self.calls.add(Past {
+                    self.0.calls.add(PastCall {
                         agent: Agent::Pi,
-                        session: self.session.clone(),
-                        cwd: self.cwd.clone(),
+                        session: self.0.session.clone(),
+                        cwd: self.0.cwd.clone(),
                         tool: text(block, "name")?.to_owned(),
                         input: block.get("arguments")?.clone(),
                         id: Some(text(block, "id")?.to_owned()),
@@ -41,7 +36,7 @@ impl Format for Reader {
             Some("toolResult") => {
                 let result = line.get("message")?;
                 if has_run(result) {
-                    self.calls.ran(text(result, "toolCallId")?);
+                    self.0.calls.ran(text(result, "toolCallId")?);
                 }
             }
             Some(_) | None => {}
@@ -49,8 +44,8 @@ impl Format for Reader {
         Some(())
     }
 
-    fn calls(self) -> Vec<Past> {
-        self.calls.calls
+    fn calls(self) -> Vec<PastCall> {
+        self.0.calls.calls
     }
 }
 

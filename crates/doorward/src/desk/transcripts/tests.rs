@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 
-fn read_all(format: impl Format, lines: &[Value]) -> (Vec<Past>, u64) {
+fn read_all(format: impl TranscriptFormat, lines: &[Value]) -> (Vec<PastCall>, u64) {
     let mut format = format;
     let mut malformed = 0;
     for (line, number) in lines.iter().zip(1..) {
@@ -31,7 +31,7 @@ fn a_refused_call_has_not_run_and_a_failed_one_has() {
         json!({}),
         json!([]),
     ];
-    let (calls, malformed) = read_all(claude::Reader::default(), &lines);
+    let (calls, malformed) = read_all(claude::ClaudeTranscript::default(), &lines);
     let ran: Vec<(Option<&str>, bool, u64)> =
         calls.iter().map(|call| (call.id.as_deref(), call.ran, call.line)).collect();
     assert_eq!(ran, [(Some("a"), false, 1), (Some("b"), true, 2)]);
@@ -53,7 +53,7 @@ fn codex_shells_are_what_its_hooks_call_them() {
         line(json!({ "type": "function_call_output", "call_id": "shell", "output": "unsupported call: shell" })),
         line(json!({ "type": "custom_tool_call_output", "call_id": "p", "output": "Exit code: 0" })),
     ];
-    let (calls, malformed) = read_all(codex::Reader::default(), &lines);
+    let (calls, malformed) = read_all(codex::CodexTranscript::default(), &lines);
     let told: Vec<(&str, &str, bool)> =
         calls.iter().map(|call| (call.tool.as_str(), text(&call.input, "command").unwrap(), call.ran)).collect();
     assert_eq!(

@@ -13,8 +13,8 @@ use anyhow::{Context, Result, bail};
 use clap::{Args, Subcommand};
 
 use crate::desk::person;
-use crate::desk::trust::change::Change;
-use crate::machine::paths::Places;
+use crate::desk::trust::change::TrustChange;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 use crate::machine::world::project_root;
 use crate::policy::approved_config;
@@ -26,7 +26,7 @@ use crate::policy::trust::{Trust, mcp};
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct TrustArguments {
     #[command(subcommand)]
-    pub what: Option<What>,
+    pub what: Option<TrustCommand>,
     /// A project, by its directory
     #[arg(value_name = "PATH")]
     pub path: Option<PathBuf>,
@@ -39,12 +39,12 @@ pub(crate) struct TrustArguments {
 #[derive(Debug, Args)]
 pub(crate) struct UntrustArguments {
     #[command(subcommand)]
-    pub what: What,
+    pub what: TrustCommand,
 }
 
 /// The things that can be trusted.
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub(crate) enum TrustCommand {
     /// A project: agents may run its tests, builds and scripts, as its recipe files are now
     Project {
         /// The project; default: the one around this directory
@@ -68,13 +68,13 @@ pub(crate) fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
     match &arguments.what {
         Some(what) => decide(what, true),
         None if arguments.list => list(&mut anstream::stdout().lock()),
-        None if path.is_some() || (here().is_some() && person::required().is_ok()) => {
-            decide(&What::Project { path }, true)
+        None if path.is_some() || (current_directory().is_some() && person::required().is_ok()) => {
+            decide(&TrustCommand::Project { path }, true)
         }
         // There is no project here, or no user to decide about it.
         None => {
             let mut out = anstream::stdout().lock();
-            if here().is_none() {
+            if current_directory().is_none() {
                 writeln!(out, "This directory is in no project; `doorward trust PATH` trusts one. Trusted so far:")?;
             }
             list(&mut out)
@@ -84,13 +84,13 @@ pub(crate) fn trust(arguments: &TrustArguments) -> Result<ExitCode> {
 
 /// Trusts a project for `setup`: asks, unless the user already said so. If it has harmful recipes, they are listed and only
 /// a typed yes counts.
-pub(crate) fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Result<()> {
-    let change = Change::project(root, true, now())?;
-    let is_harmful = warn(&change, places)?;
+pub(crate) fn this_project(dirs: &Dirs, root: &Path, is_wanted: bool) -> Result<()> {
+    let change = TrustChange::project(root, true, now())?;
+    let is_harmful = warn(&change, dirs)?;
     let recipes = match &change {
-        Change::Project { pinned: Some(pinned), .. } => pinned.files.len(),
-        Change::Project { pinned: None, .. } | Change::Binary { .. } | Change::Domain { .. } => 0,
-        Change::Server { .. } | Change::Agent { .. } | Change::Tools { .. } => 0,
+        TrustChange::Project { pinned: Some(pinned), .. } => pinned.files.len(),
+        TrustChange::Project { pinned: None, .. } | TrustChange::Binary { .. } | TrustChange::Domain { .. } => 0,
+        TrustChange::Server { .. } | TrustChange::Agent { .. } | TrustChange::Tools { .. } => 0,
     };
     let question = format!(
         "Trust this project, `{}`? Agents may then run its tests and builds ({recipes} recipe files, as they are now)",
@@ -103,7 +103,7 @@ pub(crate) fn this_project(places: &Places, root: &Path, is_wanted: bool) -> Res
     };
     let mut out = anstream::stdout();
     if agrees {
-        change.apply(places, &mut Ledger::of(places))?;
+        change.apply(dirs, &mut Ledger::open(dirs))?;
         writeln!(out, "✓ this project is trusted; `doorward untrust project` undoes that")?;
     } else {
         writeln!(out, "this project is not trusted; run `doorward trust` if you change your mind")?;
@@ -119,11 +119,11 @@ pub(crate) fn untrust(arguments: &UntrustArguments) -> Result<ExitCode> {
 /// Accepts what configuration files loosened, in running sessions too.
 pub(crate) fn reload() -> Result<ExitCode> {
     person::required()?;
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     // Pi reads all files there are.
-    let loaded = crate::policy::load::load(&places, None, "pi");
+    let loaded = crate::policy::load::load(&dirs, None, "pi");
     let mut out = anstream::stdout().lock();
-    if let Some(problem) = unread(&places, &loaded) {
+    if let Some(problem) = unread(&dirs, &loaded) {
         bail!("nothing was changed; doorward stays strict until you fix this: {problem}");
     }
     for sentence in loaded.unaccepted_sentences() {
@@ -132,49 +132,49 @@ pub(crate) fn reload() -> Result<ExitCode> {
     if !person::agrees("Accept the configuration as it is now, in running sessions too?")? {
         bail!("nothing was changed");
     }
-    approved_config::accept(&places, &loaded, &mut Ledger::of(&places))?;
-    crate::policy::session_policy::forget(&places).context("can't reset the policy of running sessions")?;
+    approved_config::accept(&dirs, &loaded, &mut Ledger::open(&dirs))?;
+    crate::policy::session_policy::forget(&dirs).context("can't reset the policy of running sessions")?;
     writeln!(out, "Done. It applies from the next call on.")?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// What keeps the configuration from being read. An unreadable list of accepted settings is rebuilt here.
-fn unread<'l>(places: &Places, loaded: &'l crate::policy::load::Loaded) -> Option<&'l String> {
-    let own = approved_config::Accepted::load(places).err();
+fn unread<'l>(dirs: &Dirs, loaded: &'l crate::policy::load::Loaded) -> Option<&'l String> {
+    let own = approved_config::Accepted::load(dirs).err();
     loaded.problems.iter().find(|problem| Some(*problem) != own.as_ref())
 }
 
 /// Pins the programs of toolchains for `setup`, and returns how many.
 ///
 /// Existing pins stay, so that later changes show up.
-pub(crate) fn tools(places: &Places) -> Result<usize> {
-    if Inventory::of(places).is_made() {
+pub(crate) fn tools(dirs: &Dirs) -> Result<usize> {
+    if Inventory::open(dirs).is_made() {
         return Ok(0);
     }
-    let change = change(&What::Tools, true, places)?;
+    let change = change(&TrustCommand::Tools, true, dirs)?;
     let count = match &change {
-        Change::Tools { programs } => programs.len(),
-        Change::Project { .. }
-        | Change::Binary { .. }
-        | Change::Domain { .. }
-        | Change::Server { .. }
-        | Change::Agent { .. } => 0,
+        TrustChange::Tools { programs } => programs.len(),
+        TrustChange::Project { .. }
+        | TrustChange::Binary { .. }
+        | TrustChange::Domain { .. }
+        | TrustChange::Server { .. }
+        | TrustChange::Agent { .. } => 0,
     };
     if count > 0 {
-        change.apply(places, &mut Ledger::of(places))?;
+        change.apply(dirs, &mut Ledger::open(dirs))?;
     } else {
         // Keep an empty list too: it shows that a program added to a toolchain later was never listed.
-        Inventory::of(places).make(&[]).map_err(anyhow::Error::msg)?;
+        Inventory::open(dirs).make(&[]).map_err(anyhow::Error::msg)?;
     }
     Ok(count)
 }
 
-fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
+fn decide(what: &TrustCommand, trusts: bool) -> Result<ExitCode> {
     person::required()?;
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let changes = changes(what, trusts, &places)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let changes = changes(what, trusts, &dirs)?;
     for change in &changes {
-        let _is_harmful = warn(change, &places)?;
+        let _is_harmful = warn(change, &dirs)?;
     }
     let question = match changes.as_slice() {
         [one] => one.question(),
@@ -184,16 +184,16 @@ fn decide(what: &What, trusts: bool) -> Result<ExitCode> {
         bail!("nothing was changed");
     }
     for change in changes {
-        change.apply(&places, &mut Ledger::of(&places))?;
+        change.apply(&dirs, &mut Ledger::open(&dirs))?;
     }
     writeln!(anstream::stdout(), "Done. It applies from the next call on.")?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Prints the recipes doorward blocks even though the project is trusted, and returns whether there are any.
-fn warn(change: &Change, places: &Places) -> Result<bool> {
-    let Change::Project { root, pinned: Some(_) } = change else { return Ok(false) };
-    let harmful = recipes::harmful(root, places);
+fn warn(change: &TrustChange, dirs: &Dirs) -> Result<bool> {
+    let TrustChange::Project { root, pinned: Some(_) } = change else { return Ok(false) };
+    let harmful = recipes::harmful(root, dirs);
     if harmful.is_empty() {
         return Ok(false);
     }
@@ -206,9 +206,9 @@ fn warn(change: &Change, places: &Places) -> Result<bool> {
 }
 
 /// One change; one for each program of a directory.
-fn changes(what: &What, trusts: bool, places: &Places) -> Result<Vec<Change>> {
+fn changes(what: &TrustCommand, trusts: bool, dirs: &Dirs) -> Result<Vec<TrustChange>> {
     match what {
-        What::Binary { path } if path.is_dir() => {
+        TrustCommand::Binary { path } if path.is_dir() => {
             let mut paths: Vec<PathBuf> = Vec::new();
             for entry in std::fs::read_dir(path)? {
                 let path = entry?.path();
@@ -218,36 +218,37 @@ fn changes(what: &What, trusts: bool, places: &Places) -> Result<Vec<Change>> {
             }
             paths.sort();
             // Unreadable programs can't be pinned and stay unlisted.
-            Ok(paths.iter().filter_map(|path| Change::binary(path, trusts).ok()).collect())
+            Ok(paths.iter().filter_map(|path| TrustChange::binary(path, trusts).ok()).collect())
         }
-        What::Project { .. }
-        | What::Agent { .. }
-        | What::Binary { .. }
-        | What::Tools
-        | What::Domain { .. }
-        | What::Mcp { .. } => Ok(vec![change(what, trusts, places)?]),
+        TrustCommand::Project { .. }
+        | TrustCommand::Agent { .. }
+        | TrustCommand::Binary { .. }
+        | TrustCommand::Tools
+        | TrustCommand::Domain { .. }
+        | TrustCommand::Mcp { .. } => Ok(vec![change(what, trusts, dirs)?]),
     }
 }
 
-fn change(what: &What, trusts: bool, places: &Places) -> Result<Change> {
+fn change(what: &TrustCommand, trusts: bool, dirs: &Dirs) -> Result<TrustChange> {
     match what {
-        What::Project { path } => {
-            let path = path.clone().or_else(|| here().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
-            Change::project(&path, trusts, now())
+        TrustCommand::Project { path } => {
+            let path =
+                path.clone().or_else(|| current_directory().map(PathBuf::from)).unwrap_or_else(|| PathBuf::from("."));
+            TrustChange::project(&path, trusts, now())
         }
-        What::Agent { name } => Ok(Change::agent(name, trusts)),
-        What::Binary { path } => Change::binary(path, trusts),
-        What::Tools => {
-            let directories = crate::policy::load::load(places, None, "").config.programs.directories;
-            Ok(Change::tools(places, &directories, trusts))
+        TrustCommand::Agent { name } => Ok(TrustChange::agent(name, trusts)),
+        TrustCommand::Binary { path } => TrustChange::binary(path, trusts),
+        TrustCommand::Tools => {
+            let directories = crate::policy::load::load(dirs, None, "").config.programs.directories;
+            Ok(TrustChange::tools(dirs, &directories, trusts))
         }
-        What::Domain { name } => Change::domain(name, trusts),
-        What::Mcp { server } => Ok(Change::server(server, trusts, places, here().as_deref())),
+        TrustCommand::Domain { name } => TrustChange::domain(name, trusts),
+        TrustCommand::Mcp { server } => Ok(TrustChange::server(server, trusts, dirs, current_directory().as_deref())),
     }
 }
 
 /// The project around the current directory.
-fn here() -> Option<String> {
+fn current_directory() -> Option<String> {
     let directory = std::env::current_dir().ok()?.into_os_string().into_string().ok()?;
     project_root(&directory)
 }
@@ -258,8 +259,8 @@ fn now() -> u64 {
 }
 
 fn list(out: &mut dyn Write) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
-    let trust = Trust::load(&places).map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let trust = Trust::load(&dirs).map_err(anyhow::Error::msg)?;
     for (root, pinned) in &trust.projects {
         let changed = pinned.changes(Path::new(root));
         let since = if changed.is_empty() { String::new() } else { format!("  changed since: {}", changed.join(", ")) };
@@ -269,14 +270,14 @@ fn list(out: &mut dyn Write) -> Result<ExitCode> {
         let since = if pinned.is_same(Path::new(path)) { "" } else { "  changed since" };
         writeln!(out, "binary   {}{since}", crate::machine::visible(path))?;
     }
-    if Inventory::of(&places).is_made() {
+    if Inventory::open(&dirs).is_made() {
         writeln!(out, "tools    programs of toolchains, pinned to their content when listed")?;
     }
     for domain in &trust.domains {
         writeln!(out, "domain   {domain}")?;
     }
     for (server, pinned) in &trust.servers {
-        let now = mcp::hash(&mcp::definitions(server, places.home(), here().as_deref()));
+        let now = mcp::hash(&mcp::definitions(server, dirs.home(), current_directory().as_deref()));
         let since = if now == *pinned { "" } else { "  changed since, or configured differently here" };
         writeln!(out, "mcp      {}{since}", crate::machine::visible(server))?;
     }

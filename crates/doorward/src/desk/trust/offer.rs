@@ -2,33 +2,33 @@
 
 use anyhow::Result;
 
-use crate::desk::trust::change::Change;
+use crate::desk::trust::change::TrustChange;
 use crate::desk::trust::recipes;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 
 /// One project as it is now.
 #[derive(Debug)]
 pub(crate) struct ProjectOffer {
-    change: Change,
+    change: TrustChange,
     /// Recipes doorward blocks even in a trusted project.
     pub harmful: Vec<String>,
 }
 
 impl ProjectOffer {
-    pub(crate) fn of(root: &str, places: &Places) -> Result<ProjectOffer> {
-        let change = Change::project(std::path::Path::new(root), true, now_ms())?;
-        Ok(ProjectOffer { change, harmful: recipes::harmful(root, places) })
+    pub(crate) fn of(root: &str, dirs: &Dirs) -> Result<ProjectOffer> {
+        let change = TrustChange::project(std::path::Path::new(root), true, now_ms())?;
+        Ok(ProjectOffer { change, harmful: recipes::harmful(root, dirs) })
     }
 
     /// What trusting it means.
-    pub(crate) fn what(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         self.change.question()
     }
 
     /// Records the trust, then applies it.
-    pub(crate) fn accept(self, places: &Places) -> Result<()> {
-        self.change.apply(places, &mut Ledger::of(places))
+    pub(crate) fn accept(self, dirs: &Dirs) -> Result<()> {
+        self.change.apply(dirs, &mut Ledger::open(dirs))
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use doorward_engine::{Policy, ToolCall, Verdict};
 use serde_json::Value;
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::evaluation;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::Loaded;
@@ -14,16 +14,17 @@ use crate::policy::load::Loaded;
 const RECIPES: usize = 300;
 
 /// Longer files are not listed.
+// Recipes are read by a person before trusting a project; a longer file was generated.
 const LIMIT: u64 = 256 * 1024;
 
 /// One line per recipe that a block rule stops: the command, and what it does.
-pub(crate) fn harmful(root: &str, places: &Places) -> Vec<String> {
-    let world = DiskWorld::new(places, root, Some(root.to_owned()), &Loaded::default()).once_trusted();
+pub(crate) fn harmful(root: &str, dirs: &Dirs) -> Vec<String> {
+    let world = DiskWorld::new(dirs, root, Some(root.to_owned()), &Loaded::default()).once_trusted();
     let policy = Policy::built_in();
     let commands = commands(Path::new(root));
     let judged = commands.into_iter().take(RECIPES).filter_map(|command| {
-        let considered = evaluation::consider(&ToolCall::bash(&command, root), &world, &policy);
-        let opinion = considered.judgement.opinions.first().filter(|opinion| opinion.verdict == Verdict::Block)?;
+        let evaluation = evaluation::evaluate(&ToolCall::bash(&command, root), &world, &policy);
+        let opinion = evaluation.judgement.opinions.first().filter(|opinion| opinion.verdict == Verdict::Block)?;
         Some(format!("{command}: {}", opinion.because))
     });
     judged.collect()
@@ -90,8 +91,8 @@ mod tests {
         std::fs::write(project.join("package.json"), manifest).unwrap();
         std::fs::write(project.join("Makefile"), "X := 1\nall: build\nbuild:\n\tcc a.c\nclean:\n\trm -rf ~\n").unwrap();
         std::fs::write(project.join("justfile"), "wipe dir='x':\n  rm -rf /\n\ntest:\n  cargo test\n").unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        let found = harmful(project.to_str().unwrap(), &places);
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        let found = harmful(project.to_str().unwrap(), &dirs);
         let commands: Vec<&str> = found.iter().filter_map(|line| line.split(": ").next()).collect();
         assert_eq!(commands, ["npm run setup", "make clean", "just wipe"], "{found:?}");
         assert!(found.iter().any(|line| line.contains("home directory")), "{found:?}");

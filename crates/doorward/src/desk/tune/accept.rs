@@ -15,52 +15,52 @@ use super::proposal::{self, PatternChange, Proposal, RuleChange};
 use super::quarterly::QUARTER_MS;
 use crate::desk::person;
 use crate::desk::replay::{self, Replayed};
-use crate::desk::rules::Change;
+use crate::desk::rules::RuleEdit;
 use crate::desk::screen;
 use crate::machine::atomic_file;
 use crate::machine::clock;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::visible;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::policy::approved_config::{self, Accepted, USER};
 use crate::policy::config::Numbers;
 use crate::policy::from_history;
-use crate::policy::load::{self, Instead, Loaded, THRESHOLDS};
-use crate::policy::user_files::Own;
+use crate::policy::load::{self, Loaded, Overrides, THRESHOLDS};
+use crate::policy::user_files::Extensions;
 
 /// How many changed verdicts are listed before asking.
 const LISTED: usize = 20;
 
 /// Whether a proposal is applied or withdrawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
-    There,
-    Back,
+pub(super) enum Direction {
+    Apply,
+    Revert,
 }
 
-impl Way {
-    const fn word(self) -> &'static str {
+impl Direction {
+    const fn past_tense(self) -> &'static str {
         match self {
-            Way::There => "accepted",
-            Way::Back => "taken back",
+            Direction::Apply => "accepted",
+            Direction::Revert => "taken back",
         }
     }
 }
 
 /// What a proposal amounts to here and now.
-struct Plan {
+struct AcceptPlan {
     proposal: Proposal,
     loaded: Loaded,
     policy: Policy,
-    way: Way,
+    direction: Direction,
 }
 
 /// Shows what a proposal would change; changes nothing.
-pub(super) fn show(places: Places, path: &Path, json: bool) -> Result<ExitCode> {
-    let room = Room::open(places)?;
-    let plan = Plan::of(&room, &proposal::found(&room.places, path), Way::There)?;
-    let replayed = plan.effect(&room)?;
+pub(super) fn show(dirs: Dirs, path: &Path, json: bool) -> Result<ExitCode> {
+    let view = LedgerView::open(dirs)?;
+    let plan = AcceptPlan::of(&view, &proposal::resolve(&view.dirs, path), Direction::Apply)?;
+    let replayed = plan.effect(&view)?;
     let mut out = anstream::stdout().lock();
     if json {
         writeln!(out, "{:#}", replay::to_json(&replayed, 0))?;
@@ -72,21 +72,21 @@ pub(super) fn show(places: Places, path: &Path, json: bool) -> Result<ExitCode> 
 }
 
 /// What a new proposal would have changed.
-pub(super) fn effect(room: &Room, proposal: &Proposal) -> Result<Replayed> {
-    replay::trusted(&room.places)?;
-    let loaded = load::load(&room.places, None, "");
+pub(super) fn effect(view: &LedgerView, proposal: &Proposal) -> Result<Replayed> {
+    replay::trusted(&view.dirs)?;
+    let loaded = load::load(&view.dirs, None, "");
     let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
-    Plan { proposal: proposal.clone(), loaded, policy, way: Way::There }.effect(room)
+    AcceptPlan { proposal: proposal.clone(), loaded, policy, direction: Direction::Apply }.effect(view)
 }
 
 /// Accepts or withdraws a proposal.
-pub(super) fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> {
+pub(super) fn decide(dirs: Dirs, path: &Path, direction: Direction) -> Result<ExitCode> {
     person::required()?;
-    let _lock = lock(&places)?;
-    let room = Room::open(places)?;
-    let path = &proposal::found(&room.places, path);
-    let plan = Plan::of(&room, path, way)?;
-    let replayed = plan.effect(&room)?;
+    let _lock = lock(&dirs)?;
+    let view = LedgerView::open(dirs)?;
+    let path = &proposal::resolve(&view.dirs, path);
+    let plan = AcceptPlan::of(&view, path, direction)?;
+    let replayed = plan.effect(&view)?;
     let mut out = anstream::stdout().lock();
     plan.print(&mut out)?;
     replay::print(&mut out, &replayed, LISTED)?;
@@ -94,39 +94,39 @@ pub(super) fn decide(places: Places, path: &Path, way: Way) -> Result<ExitCode> 
         bail!("nothing was changed");
     }
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
-    let what = format!("tuning proposal {name} {}", way.word());
-    plan.made(&room.places, &what, &replayed, &mut Ledger::of(&room.places))?;
+    let what = format!("tuning proposal {name} {}", direction.past_tense());
+    plan.carry_out(&view.dirs, &what, &replayed, &mut Ledger::open(&view.dirs))?;
     writeln!(out, "Done. What got laxer applies from the next session on, or after `doorward reload`.")?;
-    if way == Way::There {
+    if direction == Direction::Apply {
         writeln!(out, "`doorward tune revert {name}` withdraws it.")?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-impl Plan {
+impl AcceptPlan {
     /// INVARIANT: a proposal that was edited, or made for another record or policy, gets no further than this.
-    fn of(room: &Room, path: &Path, way: Way) -> Result<Plan> {
-        replay::trusted(&room.places)?;
-        let proposal = Proposal::load(&room.places, path)?;
-        let kept = room.log.record(proposal.sequence)?.map(|record| record.hash.to_string());
+    fn of(view: &LedgerView, path: &Path, direction: Direction) -> Result<AcceptPlan> {
+        replay::trusted(&view.dirs)?;
+        let proposal = Proposal::load(&view.dirs, path)?;
+        let kept = view.log.record(proposal.sequence)?.map(|record| record.hash.to_string());
         if kept.as_deref() != Some(proposal.ledger.as_str()) {
             bail!("`{}` was made from another record; nothing was changed", path.display());
         }
-        let loaded = load::load(&room.places, None, "");
+        let loaded = load::load(&view.dirs, None, "");
         let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
-        let proposal = match way {
-            Way::There => proposal,
-            Way::Back => proposal.reversed(&policy),
+        let proposal = match direction {
+            Direction::Apply => proposal,
+            Direction::Revert => proposal.reversed(&policy),
         };
         let again = || {
-            let review = proposal.review.word();
+            let review = proposal.review.as_str();
             format!("can't use `{}`; nothing was changed. run `doorward tune {review}` for a new one", path.display())
         };
         proposal.applied_to(&policy).with_context(again)?;
         for RuleChange { id, to, .. } in &proposal.rule {
-            Change::stage(&policy.rules, id, *to).with_context(again)?;
+            RuleEdit::stage(&policy.rules, id, *to).with_context(again)?;
         }
-        Ok(Plan { proposal, loaded, policy, way })
+        Ok(AcceptPlan { proposal, loaded, policy, direction })
     }
 
     fn print(&self, out: &mut dyn Write) -> Result<()> {
@@ -143,20 +143,26 @@ impl Plan {
             writeln!(out, "    {}", visible(&one.why))?;
         }
         for one in &self.proposal.pattern {
-            writeln!(out, "history of `{}` in {}: {}", visible(&one.pattern), visible(&one.project), self.way.word())?;
+            writeln!(
+                out,
+                "history of `{}` in {}: {}",
+                visible(&one.pattern),
+                visible(&one.project),
+                self.direction.past_tense()
+            )?;
             writeln!(out, "    {}", visible(&one.why))?;
         }
         Ok(())
     }
 
     /// What it would have done to the quarter's decisions.
-    fn effect(&self, room: &Room) -> Result<Replayed> {
-        let (here, instead) = (Instead::default(), self.instead()?);
-        let policies = replay::between(&room.places, &here, &instead);
-        replay::replay(&room.log, clock::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())
+    fn effect(&self, view: &LedgerView) -> Result<Replayed> {
+        let (here, overrides) = (Overrides::default(), self.overrides()?);
+        let policies = replay::between(&view.dirs, &here, &overrides);
+        replay::replay(&view.log, clock::now_ms().saturating_sub(QUARTER_MS), &policies, screen::bar())
     }
 
-    fn instead(&self) -> Result<Instead> {
+    fn overrides(&self) -> Result<Overrides> {
         let covered = |source: &str| self.loaded.covered().find(|(name, _)| *name == source);
         let mut config = covered(USER).map(|(_, covered)| covered.config.clone()).unwrap_or_default();
         let stages = |id: &str| self.proposal.rule.iter().find(|one| one.id == id).map(|one| one.to);
@@ -167,10 +173,10 @@ impl Plan {
         for rule in &mut rules {
             rule.stage = stages(&rule.id).unwrap_or(rule.stage);
         }
-        Ok(Instead {
+        Ok(Overrides {
             config: Some(config),
             thresholds: Some(self.numbers()?),
-            own: Some(Own { rules, ..Own::default() }),
+            own: Some(Extensions { rules, ..Extensions::default() }),
             scorer: None,
             history: None,
         })
@@ -187,9 +193,9 @@ impl Plan {
     }
 
     /// INVARIANT: the record, with what the replay found, is durable before anything is changed.
-    fn made(&self, places: &Places, what: &str, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<()> {
+    fn carry_out(&self, dirs: &Dirs, what: &str, replayed: &Replayed, ledger: &mut dyn Recorder) -> Result<()> {
         let shown = |[major, minor, patch]: [u32; 3]| format!("ruleset {major}.{minor}.{patch}");
-        let before = Accepted::load(places).map_err(anyhow::Error::msg)?.ruleset();
+        let before = Accepted::load(dirs).map_err(anyhow::Error::msg)?.ruleset();
         let after = replayed.bump().after(before);
         let sums = &replayed.all;
         let body = PolicyBody {
@@ -199,24 +205,24 @@ impl Plan {
             user: crate::machine::user(),
             project: None,
         };
-        let entry = Entry::new(&body)?;
+        let entry = LogEntry::new(&body)?;
         let _receipt = ledger.append(entry).context("can't record the change, so nothing was changed")?;
         if !self.proposal.threshold.is_empty() {
             let numbers = self.numbers()?;
-            atomic_file::replace(&places.thresholds_file(), &numbers.print())?;
-            approved_config::accept_in(places, THRESHOLDS, |config| config.thresholds = numbers)?;
+            atomic_file::replace(&dirs.thresholds_file(), &numbers.print())?;
+            approved_config::accept_in(dirs, THRESHOLDS, |config| config.thresholds = numbers)?;
         }
         for RuleChange { id, to, .. } in &self.proposal.rule {
-            Change::stage(&self.policy.rules, id, *to)?.apply(places)?;
+            RuleEdit::stage(&self.policy.rules, id, *to)?.apply(dirs)?;
         }
         for item in self.proposal.pattern.iter().map(PatternChange::accepted) {
-            match self.way {
-                Way::There => from_history::accept(places, item, ledger)?,
+            match self.direction {
+                Direction::Apply => from_history::accept(dirs, item, ledger)?,
                 // What expired, or ended with a regret, is already gone.
-                Way::Back => drop(from_history::withdraw(places, &item.id, ledger)),
+                Direction::Revert => drop(from_history::withdraw(dirs, &item.id, ledger)),
             }
         }
-        approved_config::set_ruleset(places, after)
+        approved_config::set_ruleset(dirs, after)
     }
 
     fn sentence(&self) -> String {
@@ -235,8 +241,8 @@ fn is_own(change: &RuleChange) -> bool {
 }
 
 /// Two users or terminals can't change the policy at the same time.
-fn lock(places: &Places) -> Result<File> {
-    let directory = proposal::directory(places);
+fn lock(dirs: &Dirs) -> Result<File> {
+    let directory = proposal::directory(dirs);
     DirBuilder::new().recursive(true).mode(0o700).create(&directory)?;
     let file = OpenOptions::new().create(true).write(true).truncate(false).mode(0o600).open(directory.join("lock"))?;
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {

@@ -8,34 +8,41 @@ use doorward_ledger::Reply;
 use doorward_vocabulary::Verdict;
 use serde::Serialize;
 
-use super::history::Past;
+use super::history::DecidedCall;
 use crate::machine::visible;
 
 /// Maximum share of approvals that may be regretted.
+// The promise of `auto`: at most one approval in a hundred that someone wishes had been asked about.
 pub(super) const REGRET: f64 = 0.01;
 
 /// Fewer regrets than this may be chance.
+// One or two regrets among a hundred approvals happen by chance at an acceptable rate.
 pub(super) const MISHAPS: u64 = 3;
 
 /// A question answered with yes at least this often is unnecessary.
+// Leaves room for the slip of a finger; a question that stops one in ten still earns its place.
 pub(super) const ALWAYS: f64 = 0.9;
 
 /// Minimum number of answers before a rule is called too strict.
+// With fewer, a rule that is right half of the time can look like this by chance.
 pub(super) const ANSWERS: u64 = 20;
 
 /// This many blocks in one session …
+// The same numbers as the spike that raises an alert, so that a review and an alert tell one story.
 const BLOCKS: usize = 5;
 
 /// … within this time are an attack or a loop.
 const BURST_MS: u64 = 10 * 60 * 1000;
 
 /// Minimum number of a user's answers before they are compared with those of others.
+// Below this, individual differences in the kind of work dominate.
 const COMPARED: u64 = 50;
 
 /// A user overrides too much if they say no in less than this share of the cases in which others would have …
 const SPARING: f64 = 0.5;
 
 /// … and chance would explain that less than once in ten thousand times.
+// Accusing someone of clicking through is serious, and every user is tested every week.
 const DEVIATIONS: f64 = 4.0;
 
 /// What is wrong.
@@ -53,7 +60,7 @@ pub(super) enum Drift {
 }
 
 impl Drift {
-    pub(super) const fn word(self) -> &'static str {
+    pub(super) const fn as_str(self) -> &'static str {
         match self {
             Drift::TooStrict => "too strict",
             Drift::TooLax => "too lax",
@@ -79,7 +86,7 @@ impl Finding {
 }
 
 /// Sessions that were blocked again and again within minutes.
-pub(super) fn bursts<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<Finding> {
+pub(super) fn bursts<'p>(past: impl Iterator<Item = &'p DecidedCall>) -> Vec<Finding> {
     let mut blocks: BTreeMap<&Rc<str>, Vec<u64>> = BTreeMap::new();
     for one in past.filter(|one| one.verdict == Verdict::Block && !one.session.is_empty()) {
         blocks.entry(&one.session).or_default().push(one.time_ms);
@@ -114,7 +121,7 @@ pub(super) struct UserRate {
 type ByUser<'p> = BTreeMap<&'p Rc<str>, (u64, u64)>;
 
 /// How much each user overrides, compared with other users' answers to the same rules.
-pub(super) fn users<'p>(past: impl Iterator<Item = &'p Past>) -> Vec<UserRate> {
+pub(super) fn users<'p>(past: impl Iterator<Item = &'p DecidedCall>) -> Vec<UserRate> {
     let mut asked: BTreeMap<&Rc<str>, ByUser<'p>> = BTreeMap::new();
     for one in past.filter(|one| one.is_answered()) {
         let (all, yes) = asked.entry(&one.rule).or_default().entry(&one.user).or_default();
@@ -178,8 +185,8 @@ pub(super) fn abuses(users: &[UserRate]) -> Vec<Finding> {
 mod tests {
     use super::*;
 
-    fn past(user: &str, verdict: Verdict, answer: Option<Reply>, time_ms: u64) -> Past {
-        Past {
+    fn past(user: &str, verdict: Verdict, answer: Option<Reply>, time_ms: u64) -> DecidedCall {
+        DecidedCall {
             time_ms,
             verdict,
             category: "write".into(),
@@ -192,15 +199,15 @@ mod tests {
         }
     }
 
-    fn answers(user: &str, yes: usize, no: usize) -> Vec<Past> {
+    fn answers(user: &str, yes: usize, no: usize) -> Vec<DecidedCall> {
         let of = |reply| past(user, Verdict::Confirm, Some(reply), 0);
         (0..yes).map(|_| of(Reply::Approved)).chain((0..no).map(|_| of(Reply::Declined))).collect()
     }
 
     #[test]
     fn whoever_lets_far_more_run_than_others_is_named_and_nobody_else() {
-        let excessive = |all: Vec<Vec<Past>>| {
-            let all: Vec<Past> = all.into_iter().flatten().collect();
+        let excessive = |all: Vec<Vec<DecidedCall>>| {
+            let all: Vec<DecidedCall> = all.into_iter().flatten().collect();
             abuses(&users(all.iter())).into_iter().map(|finding| finding.about).collect::<Vec<_>>()
         };
         assert_eq!(excessive(vec![answers("ada", 60, 40), answers("ben", 97, 3)]), ["ben"]);

@@ -8,13 +8,13 @@ use doorward_engine::{Mode, Policy};
 use doorward_ledger::{DecisionBody, Progress, Reply};
 use doorward_vocabulary::Verdict;
 
-use super::weigh::{Scales, Weighed};
-use crate::desk::replay::{Aftermath, Passed, each};
-use crate::memory::ledger_view::Room;
+use super::weigh::{PolicyVariants, Weighed};
+use crate::desk::replay::{Aftermath, ReadCounts, each};
+use crate::memory::ledger_view::LedgerView;
 
 /// One decision and its outcome.
 #[derive(Debug)]
-pub(super) struct Past {
+pub(super) struct DecidedCall {
     pub time_ms: u64,
     pub verdict: Verdict,
     /// The operation of the most serious effect.
@@ -31,7 +31,7 @@ pub(super) struct Past {
     pub weighed: Option<Weighed>,
 }
 
-impl Past {
+impl DecidedCall {
     pub(super) fn is_let_run(&self) -> bool {
         self.verdict != Verdict::AutoApprove && self.answer == Some(Reply::Approved)
     }
@@ -45,10 +45,10 @@ impl Past {
 /// The decisions of a period.
 #[derive(Debug, Default)]
 pub(super) struct History {
-    pub past: Vec<Past>,
+    pub past: Vec<DecidedCall>,
     /// The last decision, by sequence and hash: what a proposal is based on.
     pub head: (u64, String),
-    pub passed: Passed,
+    pub passed: ReadCounts,
     names: HashSet<Rc<str>>,
 }
 
@@ -57,15 +57,15 @@ impl History {
     ///
     /// If every call is asked about, or none, the answers say nothing about rules and thresholds: only mode `auto` counts.
     pub(super) fn read(
-        room: &Room,
+        view: &LedgerView,
         since_ms: u64,
         policy: Option<&Policy>,
         progress: impl FnMut(Progress),
     ) -> Result<History> {
-        let aftermath = Aftermath::read(&room.log, since_ms)?;
-        let scales = policy.map(Scales::new);
+        let aftermath = Aftermath::read(&view.log, since_ms)?;
+        let scales = policy.map(PolicyVariants::new);
         let mut history = History::default();
-        let work = |past: crate::desk::replay::Past| {
+        let work = |past: crate::desk::replay::RecordedDecision| {
             let is_auto = past.body.mode.is_none_or(|mode| mode == Mode::Auto);
             let weighed = scales.as_ref().filter(|_| is_auto).map(|scales| scales.weigh(&past.facts));
             let body = DecisionBody { facts: None, ..past.body };
@@ -77,9 +77,9 @@ impl History {
                 history.take(time_ms, body, weighed, &aftermath);
             }
         };
-        let passed = each(&room.log, since_ms, work, fold, progress)?;
+        let passed = each(&view.log, since_ms, work, fold, progress)?;
         history.passed = passed;
-        history.head.1 = room.log.record(history.head.0)?.map(|record| record.hash.to_string()).unwrap_or_default();
+        history.head.1 = view.log.record(history.head.0)?.map(|record| record.hash.to_string()).unwrap_or_default();
         Ok(history)
     }
 
@@ -90,7 +90,7 @@ impl History {
         // Running it by hand, or calling it a nuisance, counts as a yes.
         let is_yes = aftermath.is_overridden(&body.id) || aftermath.is_friction(&body.id);
         let is_no = aftermath.is_refused(&body.id);
-        let past = Past {
+        let past = DecidedCall {
             time_ms,
             verdict: body.verdict,
             category: self.name(body.category.as_deref().unwrap_or("nothing")),
@@ -115,7 +115,7 @@ impl History {
 
     /// What is left out, in sentences.
     pub(super) fn left_out(&self) -> Vec<String> {
-        let Passed { dropped, unreadable, bad, .. } = self.passed;
+        let ReadCounts { dropped, unreadable, bad, .. } = self.passed;
         let sentences = [
             (dropped, "decisions are left out: retention dropped them"),
             (unreadable, "decisions are left out: another version wrote facts that this one can't read"),

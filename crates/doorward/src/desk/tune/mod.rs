@@ -28,10 +28,10 @@ use crate::desk::person;
 use crate::desk::replay;
 use crate::desk::screen;
 use crate::machine::clock;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::Ledger;
 use crate::machine::visible;
-use crate::memory::ledger_view::Room;
+use crate::memory::ledger_view::LedgerView;
 use crate::policy::load;
 
 pub(crate) use due::{Overdue, overdue};
@@ -42,14 +42,14 @@ use proposal::Proposal;
 #[derive(Debug, Args)]
 pub(crate) struct TuneArguments {
     #[command(subcommand)]
-    task: Task,
+    task: TuneCommand,
     /// Print JSON
     #[arg(long, global = true)]
     json: bool,
 }
 
 #[derive(Debug, Subcommand)]
-enum Task {
+enum TuneCommand {
     /// Show regret and friction rates by category, with 95 % intervals and trend, and overrides by user
     ///
     /// Regret: approved and later reverted or flagged (the specification's false positives). Friction: asked and then allowed to
@@ -90,7 +90,7 @@ pub(crate) enum Review {
 impl Review {
     const ALL: [Review; 3] = [Review::Weekly, Review::Monthly, Review::Quarterly];
 
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Review::Weekly => "weekly",
             Review::Monthly => "monthly",
@@ -116,55 +116,55 @@ impl Review {
 }
 
 /// What a review says.
-enum Reviewed {
+enum ReviewReport {
     Weekly(weekly::Weekly),
     Monthly(monthly::Monthly),
     Quarterly(quarterly::Quarterly),
 }
 
 pub(crate) fn run(arguments: &TuneArguments) -> Result<ExitCode> {
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     match &arguments.task {
-        Task::Weekly => make(places, Review::Weekly, arguments.json),
-        Task::Monthly => make(places, Review::Monthly, arguments.json),
-        Task::Quarterly => make(places, Review::Quarterly, arguments.json),
-        Task::List => list(&places, arguments.json),
-        Task::Show { file } => accept::show(places, file, arguments.json),
-        Task::Accept { file } => accept::decide(places, file, accept::Way::There),
-        Task::Revert { file } => accept::decide(places, file, accept::Way::Back),
+        TuneCommand::Weekly => make(dirs, Review::Weekly, arguments.json),
+        TuneCommand::Monthly => make(dirs, Review::Monthly, arguments.json),
+        TuneCommand::Quarterly => make(dirs, Review::Quarterly, arguments.json),
+        TuneCommand::List => list(&dirs, arguments.json),
+        TuneCommand::Show { file } => accept::show(dirs, file, arguments.json),
+        TuneCommand::Accept { file } => accept::decide(dirs, file, accept::Direction::Apply),
+        TuneCommand::Revert { file } => accept::decide(dirs, file, accept::Direction::Revert),
     }
 }
 
 /// Runs a review: reads the record, prints what it found, and writes the proposal if there is one.
-fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
-    let policy = in_force(&places)?;
-    let room = Room::open(places)?;
+fn make(dirs: Dirs, review: Review, json: bool) -> Result<ExitCode> {
+    let policy = in_force(&dirs)?;
+    let view = LedgerView::open(dirs)?;
     let now_ms = clock::now_ms();
-    let _found = outcomes::look(&room, now_ms.saturating_sub(review.reach_ms()))?;
+    let _found = outcomes::record_new(&view, now_ms.saturating_sub(review.reach_ms()))?;
     let judging = (review != Review::Weekly).then_some(&policy);
-    let history = History::read(&room, now_ms.saturating_sub(review.reach_ms()), judging, screen::bar())?;
+    let history = History::read(&view, now_ms.saturating_sub(review.reach_ms()), judging, screen::bar())?;
     let reviewed = match review {
-        Review::Weekly => Reviewed::Weekly(weekly::review(&history, now_ms)),
+        Review::Weekly => ReviewReport::Weekly(weekly::review(&history, now_ms)),
         Review::Monthly => {
-            let patterns = offers::monthly(&room, &room.index()?)?;
-            Reviewed::Monthly(monthly::review(&history, &policy).with_patterns(patterns))
+            let patterns = offers::monthly(&view, &view.index()?)?;
+            ReviewReport::Monthly(monthly::review(&history, &policy).with_patterns(patterns))
         }
-        Review::Quarterly => Reviewed::Quarterly(quarterly::review(&history, &policy)),
+        Review::Quarterly => ReviewReport::Quarterly(quarterly::review(&history, &policy)),
     };
     let made = Proposal::new(review, clock::moment(now_ms), &policy, history.head.clone());
     let mut proposal = reviewed.proposal(made);
     let effect = match (&mut proposal, review) {
         (Some(proposal), Review::Quarterly) => {
-            let effect = accept::effect(&room, proposal)?;
+            let effect = accept::effect(&view, proposal)?;
             proposal.say_what_stays(&policy, &effect);
             Some(effect)
         }
         (Some(_) | None, _) => None,
     };
-    let path = proposal.map(|proposal| proposal.save(&room.places)).transpose()?;
+    let path = proposal.map(|proposal| proposal.save(&view.dirs)).transpose()?;
     let is_counted = person::required().is_ok();
     if is_counted {
-        due::done(&mut Ledger::of(&room.places), review, reviewed.findings().len())?;
+        due::done(&mut Ledger::open(&view.dirs), review, reviewed.findings().len())?;
     }
     let mut out = anstream::stdout().lock();
     if json {
@@ -187,36 +187,36 @@ fn make(places: Places, review: Review, json: bool) -> Result<ExitCode> {
         writeln!(out, "  `doorward tune accept {name}` shows what it would change and asks you")?;
     }
     if !is_counted {
-        writeln!(out, "this does not count as the {} review, because it was not run at a terminal", review.word())?;
+        writeln!(out, "this does not count as the {} review, because it was not run at a terminal", review.as_str())?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The current policy outside any project.
-fn in_force(places: &Places) -> Result<Policy> {
-    let loaded = load::load(places, None, "");
+fn in_force(dirs: &Dirs) -> Result<Policy> {
+    let loaded = load::load(dirs, None, "");
     loaded.tell_problems();
     loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)
 }
 
-impl Reviewed {
+impl ReviewReport {
     fn findings(&self) -> &[Finding] {
         match self {
-            Reviewed::Weekly(weekly) => &weekly.findings,
-            Reviewed::Monthly(monthly) => &monthly.findings,
-            Reviewed::Quarterly(quarterly) => &quarterly.findings,
+            ReviewReport::Weekly(weekly) => &weekly.findings,
+            ReviewReport::Monthly(monthly) => &monthly.findings,
+            ReviewReport::Quarterly(quarterly) => &quarterly.findings,
         }
     }
 
     /// What the review would change, if it would change anything.
     fn proposal(&self, mut empty: Proposal) -> Option<Proposal> {
         match self {
-            Reviewed::Weekly(_) => {}
-            Reviewed::Monthly(monthly) => {
+            ReviewReport::Weekly(_) => {}
+            ReviewReport::Monthly(monthly) => {
                 empty.threshold.clone_from(&monthly.changes);
                 empty.pattern.clone_from(&monthly.patterns);
             }
-            Reviewed::Quarterly(quarterly) => {
+            ReviewReport::Quarterly(quarterly) => {
                 empty.rule.clone_from(&quarterly.changes);
                 empty.kept.clone_from(&quarterly.kept);
             }
@@ -226,9 +226,9 @@ impl Reviewed {
 
     fn to_json(&self) -> Result<Value> {
         Ok(match self {
-            Reviewed::Weekly(weekly) => serde_json::to_value(weekly)?,
-            Reviewed::Monthly(monthly) => serde_json::to_value(monthly)?,
-            Reviewed::Quarterly(quarterly) => serde_json::to_value(quarterly)?,
+            ReviewReport::Weekly(weekly) => serde_json::to_value(weekly)?,
+            ReviewReport::Monthly(monthly) => serde_json::to_value(monthly)?,
+            ReviewReport::Quarterly(quarterly) => serde_json::to_value(quarterly)?,
         })
     }
 
@@ -241,22 +241,22 @@ impl Reviewed {
             return Ok(());
         }
         match self {
-            Reviewed::Weekly(weekly) => weekly.print(out)?,
-            Reviewed::Monthly(monthly) => monthly.print(out)?,
-            Reviewed::Quarterly(quarterly) => quarterly.print(out)?,
+            ReviewReport::Weekly(weekly) => weekly.print(out)?,
+            ReviewReport::Monthly(monthly) => monthly.print(out)?,
+            ReviewReport::Quarterly(quarterly) => quarterly.print(out)?,
         }
         if self.findings().is_empty() {
             writeln!(out, "nothing found")?;
         }
         for finding in self.findings() {
-            writeln!(out, "found: {} {}: {}", finding.drift.word(), visible(&finding.about), visible(&finding.text))?;
+            writeln!(out, "found: {} {}: {}", finding.drift.as_str(), visible(&finding.about), visible(&finding.text))?;
         }
         Ok(())
     }
 }
 
-fn list(places: &Places, json: bool) -> Result<ExitCode> {
-    let all: Vec<PathBuf> = proposal::all(places);
+fn list(dirs: &Dirs, json: bool) -> Result<ExitCode> {
+    let all: Vec<PathBuf> = proposal::all(dirs);
     let mut out = anstream::stdout().lock();
     if json {
         writeln!(out, "{:#}", json!(all))?;

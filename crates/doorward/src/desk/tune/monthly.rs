@@ -7,24 +7,26 @@ use doorward_ledger::Reply;
 use serde::Serialize;
 
 use super::finding::{Drift, Finding, MISHAPS, REGRET};
-use super::history::{History, Past};
+use super::history::{DecidedCall, History};
 use super::proposal::{PatternChange, ThresholdChange};
 use super::rate::Rate;
-use super::weigh::Score;
-use crate::desk::offers::Effect;
-use crate::policy::from_history::Item;
+use super::weigh::RiskScore;
+use crate::desk::offers::OfferEffect;
+use crate::policy::from_history::AcceptedOffer;
 
 pub(super) const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// Minimum number of cases before a threshold moves.
+// A threshold is a quantile; with fewer cases it would follow single calls.
 const CASES: u64 = 100;
 
 /// Thresholds are tried in steps of a hundredth, up to here.
+// At 1.00 nothing would ever pass, which is what `confirm-all` is for.
 const HIGHEST: u32 = 99;
 
 /// What risk control says about one operation.
 #[derive(Debug, Serialize)]
-pub(super) struct Control {
+pub(super) struct RiskControl {
     pub category: String,
     pub threshold: f64,
     /// Regretted, of what layer 2 approved.
@@ -38,7 +40,7 @@ pub(super) struct Control {
 #[derive(Debug, Serialize)]
 pub(super) struct Monthly {
     pub decisions: u64,
-    pub categories: Vec<Control>,
+    pub categories: Vec<RiskControl>,
     pub findings: Vec<Finding>,
     #[serde(skip)]
     pub changes: Vec<ThresholdChange>,
@@ -49,8 +51,8 @@ pub(super) struct Monthly {
 impl Monthly {
     /// Adds the patterns that only layer 2 keeps asking about.
     #[must_use]
-    pub(super) fn with_patterns(mut self, found: Vec<(Item, Effect)>) -> Monthly {
-        for (Item { pattern, project, let_run, .. }, effect) in found {
+    pub(super) fn with_patterns(mut self, found: Vec<(AcceptedOffer, OfferEffect)>) -> Monthly {
+        for (AcceptedOffer { pattern, project, let_run, .. }, effect) in found {
             // A moving threshold causes these questions, so it comes first.
             if self.changes.iter().any(|change| pattern.split(" · ").nth(1) == Some(change.category.as_str())) {
                 continue;
@@ -79,7 +81,7 @@ pub(super) fn review(history: &History, policy: &Policy) -> Monthly {
         let threshold = policy.thresholds.wanted(Some(*operation), false);
         let regret = cases.regretted(threshold);
         let kept = cases.bad_between(0.0, threshold);
-        let wanted = raised(&cases, threshold).or_else(|| lowered(&cases, threshold));
+        let wanted = raised_threshold(&cases, threshold).or_else(|| lowered(&cases, threshold));
         if regret.whole + kept.whole == 0 {
             continue;
         }
@@ -90,7 +92,7 @@ pub(super) fn review(history: &History, policy: &Policy) -> Monthly {
             monthly.findings.push(Finding::new(drift, &category, format!("{threshold:.2} → {to:.2}: {why}")));
             monthly.changes.push(ThresholdChange { category: category.clone(), from: threshold, to, why });
         }
-        monthly.categories.push(Control { category, threshold, regret, kept, wanted });
+        monthly.categories.push(RiskControl { category, threshold, regret, kept, wanted });
     }
     monthly
 }
@@ -98,12 +100,12 @@ pub(super) fn review(history: &History, policy: &Policy) -> Monthly {
 /// The calls of one operation that reached layer 2.
 struct Cases<'h> {
     operation: Operation,
-    cases: Vec<(&'h Past, Score)>,
+    cases: Vec<(&'h DecidedCall, RiskScore)>,
 }
 
 impl<'h> Cases<'h> {
     fn of(history: &'h History, operation: Operation) -> Cases<'h> {
-        let scored = |past: &'h Past| {
+        let scored = |past: &'h DecidedCall| {
             let score = past.weighed.as_ref()?.score?;
             (sure(&score, operation) < 1.0).then_some((past, score))
         };
@@ -134,7 +136,7 @@ impl<'h> Cases<'h> {
     }
 }
 
-fn sure(score: &Score, operation: Operation) -> f64 {
+fn sure(score: &RiskScore, operation: Operation) -> f64 {
     score.least.get(operation as usize).copied().map_or(1.0, f64::from)
 }
 
@@ -143,7 +145,7 @@ fn steps(above: f64, below: f64) -> impl DoubleEndedIterator<Item = f64> {
 }
 
 /// The least threshold under which regret is within the limit, even at the upper end of its interval.
-fn raised(cases: &Cases<'_>, threshold: f64) -> Option<f64> {
+fn raised_threshold(cases: &Cases<'_>, threshold: f64) -> Option<f64> {
     let now = cases.regretted(threshold);
     if now.whole < CASES || now.part < MISHAPS || now.value() <= REGRET {
         return None;

@@ -13,10 +13,11 @@ use super::Review;
 use crate::desk::replay::Replayed;
 use crate::machine::atomic_file;
 use crate::machine::checked_read;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::policy::from_history;
 
 /// The file format; other formats are not read.
+// A proposal written by another version may mean something else by the same key; applying it could loosen.
 const FORMAT: u32 = 1;
 
 /// A threshold that should move.
@@ -60,10 +61,16 @@ pub(super) struct PatternChange {
 
 impl PatternChange {
     /// What the user accepts with it.
-    pub(super) fn accepted(&self) -> from_history::Item {
+    pub(super) fn accepted(&self) -> from_history::AcceptedOffer {
         let PatternChange { pattern, project, let_run, .. } = self.clone();
         let id = from_history::id_of(&pattern, Some(&project));
-        from_history::Item { id, pattern, project: Some(project), let_run, ..from_history::Item::default() }
+        from_history::AcceptedOffer {
+            id,
+            pattern,
+            project: Some(project),
+            let_run,
+            ..from_history::AcceptedOffer::default()
+        }
     }
 }
 
@@ -117,22 +124,22 @@ impl Proposal {
     }
 
     /// Writes it next to the record. A second one of the same day and kind replaces the first.
-    pub(super) fn save(&self, places: &Places) -> Result<PathBuf> {
+    pub(super) fn save(&self, dirs: &Dirs) -> Result<PathBuf> {
         let day = self.made.get(..10).unwrap_or_default();
-        let path = directory(places).join(format!("{day}-{}.toml", self.review.word()));
-        atomic_file::replace(&path, &self.text(places)?)?;
+        let path = directory(dirs).join(format!("{day}-{}.toml", self.review.as_str()));
+        atomic_file::replace(&path, &self.text(dirs)?)?;
         Ok(path)
     }
 
-    fn text(&self, places: &Places) -> Result<String> {
+    fn text(&self, dirs: &Dirs) -> Result<String> {
         let body = format!("# `doorward tune accept` shows what this would change and asks you\n{}", self.document());
-        Ok(format!("{}\n{body}", checksum(places, &body)?))
+        Ok(format!("{}\n{body}", checksum(dirs, &body)?))
     }
 
     fn document(&self) -> DocumentMut {
         let mut document = DocumentMut::new();
         document.insert("format", value(i64::from(self.format)));
-        document.insert("review", value(self.review.word()));
+        document.insert("review", value(self.review.as_str()));
         document.insert("made", value(&self.made));
         document.insert("policy", value(&self.policy));
         document.insert("sequence", value(i64::try_from(self.sequence).unwrap_or(i64::MAX)));
@@ -171,14 +178,14 @@ impl Proposal {
     }
 
     /// Reads an unedited proposal.
-    pub(super) fn load(places: &Places, path: &Path) -> Result<Proposal> {
+    pub(super) fn load(dirs: &Dirs, path: &Path) -> Result<Proposal> {
         let shown = path.display();
         let again = "run `doorward tune monthly` or `doorward tune quarterly` for a new one; nothing was changed";
         let text = checked_read::read(path).map_err(anyhow::Error::msg)?;
         let text =
             text.with_context(|| format!("`{shown}` does not exist; `doorward tune list` lists all proposals"))?;
         let (first, body) = text.split_once('\n').unwrap_or_default();
-        if first != checksum(places, body)? {
+        if first != checksum(dirs, body)? {
             bail!("`{shown}` is damaged or was edited: its checksum does not match; {again}");
         }
         let proposal: Proposal =
@@ -254,28 +261,28 @@ fn fingerprint(policy: &Policy) -> String {
 }
 
 /// The directory of proposals.
-pub(super) fn directory(places: &Places) -> PathBuf {
-    places.state().join("proposals")
+pub(super) fn directory(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("proposals")
 }
 
 /// The first line of a proposal. It is keyed: otherwise anyone who can write a file could pass it off as a review's proposal.
-fn checksum(places: &Places, body: &str) -> Result<String> {
-    let key = StateKey::load_or_create(&places.state().join("proposals.key"))?;
+fn checksum(dirs: &Dirs, body: &str) -> Result<String> {
+    let key = StateKey::load_or_create(&dirs.state().join("proposals.key"))?;
     Ok(format!("checksum = \"{}\"", Hash::of(&key.code("proposal", body.as_bytes()))))
 }
 
 /// The file of a proposal: a path, or the bare name of an existing proposal. A file of that name in the current directory,
 /// which may belong to a project, is ignored.
-pub(super) fn found(places: &Places, file: &Path) -> PathBuf {
+pub(super) fn resolve(dirs: &Dirs, file: &Path) -> PathBuf {
     if file.components().count() > 1 {
         return file.to_owned();
     }
-    directory(places).join(file).with_extension("toml")
+    directory(dirs).join(file).with_extension("toml")
 }
 
 /// All proposals, newest last.
-pub(super) fn all(places: &Places) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(directory(places)).into_iter().flatten().flatten();
+pub(super) fn all(dirs: &Dirs) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory(dirs)).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> =
         entries.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
     paths.sort();
@@ -299,12 +306,12 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back_and_what_was_touched_is_not() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
+        let dirs = Dirs::at(home.path().to_str().unwrap());
         let wanted = proposal(&Policy::built_in());
-        let path = wanted.save(&places).unwrap();
+        let path = wanted.save(&dirs).unwrap();
         assert!(path.ends_with("proposals/2026-11-17-monthly.toml"), "{path:?}");
-        assert_eq!(Proposal::load(&places, &path).unwrap(), wanted);
-        assert_eq!(all(&places), std::slice::from_ref(&path));
+        assert_eq!(Proposal::load(&dirs, &path).unwrap(), wanted);
+        assert_eq!(all(&dirs), std::slice::from_ref(&path));
         let text = std::fs::read_to_string(&path).unwrap();
         let body = text.split_once('\n').unwrap().1;
         let unkeyed = format!("checksum = \"{}\"\n{body}", Hash::of(body.as_bytes()));
@@ -312,22 +319,22 @@ mod tests {
             [text.replace("0.9", "0.1"), String::new(), "x".into(), text[..text.len() - 9].to_owned(), unkeyed]
         {
             std::fs::write(&path, damaged).unwrap();
-            let problem = Proposal::load(&places, &path).unwrap_err().to_string();
+            let problem = Proposal::load(&dirs, &path).unwrap_err().to_string();
             assert!(problem.contains("checksum") && problem.contains("nothing was changed"), "{problem}");
         }
     }
 
     #[test]
     fn a_bare_name_is_never_a_file_of_the_current_directory() {
-        let places = Places::at("/home/dev");
-        let made = directory(&places);
+        let dirs = Dirs::at("/home/dev");
+        let made = directory(&dirs);
         for (file, expected) in [
             ("Cargo", made.join("Cargo.toml")),
             ("Cargo.toml", made.join("Cargo.toml")),
             ("./Cargo.toml", PathBuf::from("./Cargo.toml")),
             ("/x/a.toml", PathBuf::from("/x/a.toml")),
         ] {
-            assert_eq!(found(&places, Path::new(file)), expected, "{file}");
+            assert_eq!(resolve(&dirs, Path::new(file)), expected, "{file}");
         }
     }
 

@@ -17,17 +17,20 @@ use crate::policy::config::stages;
 pub(super) const QUARTER_MS: u64 = 90 * 24 * 60 * 60 * 1000;
 
 /// Minimum number of answers before a rule is retired.
+// Retiring a rule is permanent until someone notices; it needs more evidence than calling it too strict.
 const ANSWERS: u64 = 50;
 
 /// Minimum number of calls before two rules are said to overlap.
+// Two rare rules overlap by accident easily.
 const TOGETHER: u64 = 30;
 
 /// Maximum share of overridden questions of a rule that may have been regretted.
+// If the user regrets the overrides, the rule was right and the answers were wrong.
 const AFTERWARDS: f64 = 0.05;
 
 /// What the quarter says about one rule.
 #[derive(Debug, Serialize)]
-pub(super) struct Audited {
+pub(super) struct AuditedRule {
     pub rule: String,
     /// How often it had an opinion.
     pub fired: u64,
@@ -41,7 +44,7 @@ pub(super) struct Audited {
 #[derive(Debug, Serialize)]
 pub(super) struct Quarterly {
     pub decisions: u64,
-    pub rules: Vec<Audited>,
+    pub rules: Vec<AuditedRule>,
     /// Rules that never had an opinion; for a guard that may be the best outcome.
     pub silent: Vec<String>,
     /// Rules that always matched together.
@@ -77,7 +80,7 @@ pub(super) fn review(history: &History, policy: &Policy) -> Quarterly {
     };
     let active = || policy.rules.iter().zip(0..).zip(&tallies).filter(|((rule, _), _)| rule.stage == Stage::Active);
     let is_strict =
-        |((rule, _), tally): &((&Rule, u16), &Tally)| matches!(wanted(rule, tally), Some((Drift::TooStrict, _)));
+        |((rule, _), tally): &((&Rule, u16), &Tally)| matches!(drift_of(rule, tally), Some((Drift::TooStrict, _)));
     let strict: BTreeSet<u16> = active().filter(is_strict).map(|((_, place), _)| place).collect();
     for ((rule, place), tally) in active() {
         if tally.fired == 0 {
@@ -85,8 +88,8 @@ pub(super) fn review(history: &History, policy: &Policy) -> Quarterly {
             continue;
         }
         let Tally { fired, overridden, regret } = *tally;
-        quarterly.rules.push(Audited { rule: rule.id.to_string(), fired, overridden, regret });
-        if let Some((drift, why)) = wanted(rule, tally) {
+        quarterly.rules.push(AuditedRule { rule: rule.id.to_string(), fired, overridden, regret });
+        if let Some((drift, why)) = drift_of(rule, tally) {
             let without = strict.contains(&place).then(|| Without::of(history, place, &strict));
             quarterly.propose(rule, drift, (why, without.map(|without| (without.is_laxer(), without.words(policy)))));
         }
@@ -136,7 +139,7 @@ fn tallies(history: &History, policy: &Policy, users: &[UserRate]) -> Vec<Tally>
 }
 
 /// What to do with a rule, and why.
-fn wanted(rule: &Rule, tally: &Tally) -> Option<(Drift, String)> {
+fn drift_of(rule: &Rule, tally: &Tally) -> Option<(Drift, String)> {
     let Tally { overridden, regret, .. } = tally;
     match rule.verdict {
         Verdict::AutoApprove => (regret.part >= MISHAPS && regret.low() > REGRET).then(|| {

@@ -75,7 +75,7 @@ pub(super) enum Trend {
 }
 
 impl Trend {
-    pub(super) const fn word(self) -> &'static str {
+    pub(super) const fn as_str(self) -> &'static str {
         match self {
             Trend::Rising => "rising",
             Trend::Falling => "falling",

@@ -7,12 +7,13 @@ use doorward_vocabulary::Verdict;
 use serde::Serialize;
 
 use super::finding::{self, ALWAYS, ANSWERS, Drift, Finding, MISHAPS, REGRET, UserRate};
-use super::history::{History, Past};
+use super::history::{DecidedCall, History};
 use super::rate::{Rate, Trend};
 
 pub(super) const WEEK_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 /// The weeks that this one is compared with.
+// A month evens out the days someone was away; more would hide a trend.
 pub(super) const BEFORE: u64 = 4;
 
 /// The rates of one category.
@@ -46,7 +47,7 @@ struct Rates {
 }
 
 impl Rates {
-    fn count(&mut self, past: &Past) {
+    fn count(&mut self, past: &DecidedCall) {
         match past.verdict {
             Verdict::AutoApprove => self.regret.count(past.is_regretted),
             Verdict::Confirm if past.is_answered() => self.friction.count(past.is_let_run()),
@@ -94,7 +95,7 @@ fn regretted(category: &Category) -> Option<Finding> {
 }
 
 /// Rules whose questions are nearly always answered with yes, by people who don't say yes to everything.
-fn asked_for_nothing<'p>(week: impl Iterator<Item = &'p Past>, users: &[UserRate]) -> Vec<Finding> {
+fn asked_for_nothing<'p>(week: impl Iterator<Item = &'p DecidedCall>, users: &[UserRate]) -> Vec<Finding> {
     let is_excessive = |name: &str| users.iter().any(|user| user.is_excessive && user.user == name);
     let mut rules: BTreeMap<&str, Rate> = BTreeMap::new();
     for past in week.filter(|past| past.is_answered() && past.verdict == Verdict::Confirm && !past.rule.is_empty()) {
@@ -121,7 +122,7 @@ impl Weekly {
                 one.category,
                 one.regret,
                 one.regret_before,
-                one.regret_trend.word()
+                one.regret_trend.as_str()
             )?;
         }
         writeln!(out, "friction: asked about and approved, of what was answered (its false negatives)")?;
@@ -132,7 +133,7 @@ impl Weekly {
                 one.category,
                 one.friction,
                 one.friction_before,
-                one.friction_trend.word()
+                one.friction_trend.as_str()
             )?;
         }
         finding::print_users(out, &self.users)

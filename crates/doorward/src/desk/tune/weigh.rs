@@ -16,16 +16,16 @@ pub(super) struct Weighed {
     /// Those of them that would have to go for the call to pass; for a block, those without which it would not be blocked.
     pub blamed: Vec<u16>,
     /// What happens to the question if all of these are retired.
-    pub then: Then,
+    pub then: WithoutRules,
     /// The allow rule that settled it.
     pub allowed_by: Option<u16>,
     /// Layer 2 approved it, or only its thresholds keep it from being approved.
-    pub score: Option<Score>,
+    pub score: Option<RiskScore>,
 }
 
 /// What happens to a question without the rules that asked it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum WithoutRules {
     Passes,
     /// Still asked, but softly: more may clear it.
     Softens,
@@ -35,14 +35,14 @@ pub(super) enum Then {
 
 /// Layer 2's confidence in a call: for each operation, that of its least certain effect.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Score {
+pub(super) struct RiskScore {
     pub least: [f32; Operation::ALL.len()],
     /// It is approved as things are; otherwise it would be at the built-in floors.
     pub is_approved: bool,
 }
 
 /// A policy, and reduced versions of it.
-pub(super) struct Scales<'p> {
+pub(super) struct PolicyVariants<'p> {
     policy: &'p Policy,
     places: BTreeMap<&'p str, u16>,
     /// Each without one rule.
@@ -56,8 +56,8 @@ pub(super) struct Scales<'p> {
     lowest: Option<Policy>,
 }
 
-impl<'p> Scales<'p> {
-    pub(super) fn new(policy: &'p Policy) -> Scales<'p> {
+impl<'p> PolicyVariants<'p> {
+    pub(super) fn new(policy: &'p Policy) -> PolicyVariants<'p> {
         let lowest = Policy { thresholds: Thresholds::default(), ..policy.clone() };
         let is_raised = policy.thresholds != lowest.thresholds;
         let places = policy.rules.iter().map(|rule| rule.id.as_ref()).zip(0..).collect();
@@ -65,7 +65,7 @@ impl<'p> Scales<'p> {
         let mut bare = policy.clone();
         let active = bare.rules.iter_mut().filter(|rule| rule.stage == Stage::Active);
         active.filter(|rule| rule.verdict == Verdict::Confirm).for_each(|rule| rule.stage = Stage::Retired);
-        Scales { policy, places, without, bare, lowest: is_raised.then_some(lowest) }
+        PolicyVariants { policy, places, without, bare, lowest: is_raised.then_some(lowest) }
     }
 
     pub(super) fn weigh(&self, facts: &Facts) -> Weighed {
@@ -89,10 +89,10 @@ impl<'p> Scales<'p> {
 
     /// Which rules are responsible, and what would happen without them. Each rule that asks is necessary, so either all are or
     /// none.
-    fn blamed(&self, rules: &[u16], facts: &Facts, judgement: &Judgement) -> (Vec<u16>, Then) {
-        let stays = Then::Stays(judgement.settled_by);
+    fn blamed(&self, rules: &[u16], facts: &Facts, judgement: &Judgement) -> (Vec<u16>, WithoutRules) {
+        let stays = WithoutRules::Stays(judgement.settled_by);
         match judgement.verdict {
-            Verdict::AutoApprove => (Vec::new(), Then::Passes),
+            Verdict::AutoApprove => (Vec::new(), WithoutRules::Passes),
             Verdict::Block => {
                 let is_laxer = |rule: &u16| self.is_laxer_without(*rule, facts, judgement.verdict);
                 (rules.iter().copied().filter(is_laxer).collect(), stays)
@@ -104,9 +104,11 @@ impl<'p> Scales<'p> {
             Verdict::Confirm => {
                 let left = judge(facts, &self.bare);
                 let then = match left.verdict {
-                    Verdict::AutoApprove => Then::Passes,
-                    Verdict::Confirm | Verdict::Block if left.cleared_by < judgement.cleared_by => Then::Softens,
-                    Verdict::Confirm | Verdict::Block => Then::Stays(left.settled_by),
+                    Verdict::AutoApprove => WithoutRules::Passes,
+                    Verdict::Confirm | Verdict::Block if left.cleared_by < judgement.cleared_by => {
+                        WithoutRules::Softens
+                    }
+                    Verdict::Confirm | Verdict::Block => WithoutRules::Stays(left.settled_by),
                 };
                 (rules.to_vec(), then)
             }
@@ -123,7 +125,7 @@ impl<'p> Scales<'p> {
         judge(facts, policy.get_or_init(retired)).verdict < verdict
     }
 
-    fn scored(&self, facts: &Facts, judgement: &Judgement) -> Option<Score> {
+    fn scored(&self, facts: &Facts, judgement: &Judgement) -> Option<RiskScore> {
         let is_approved = judgement.verdict == Verdict::AutoApprove && judgement.settled_by == Source::Score;
         let would_be = || {
             let lowest = self.lowest.as_ref().filter(|_| judgement.verdict == Verdict::Confirm);
@@ -137,6 +139,6 @@ impl<'p> Scales<'p> {
             let place = score.operation.and_then(|operation| least.get_mut(operation as usize));
             place.into_iter().for_each(|place| *place = place.min((1.0 - score.ask) as f32));
         }
-        Some(Score { least, is_approved })
+        Some(RiskScore { least, is_approved })
     }
 }

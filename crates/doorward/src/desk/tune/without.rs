@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use doorward_engine::{Policy, Source};
 
 use super::history::History;
-use super::weigh::Then;
+use super::weigh::WithoutRules;
 
 /// The questions one rule is responsible for, were it retired with others.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -29,9 +29,9 @@ impl Without {
                 _ if staying.peek().is_some() => {
                     staying.for_each(|other| *without.others.entry(*other).or_default() += 1);
                 }
-                Then::Passes => without.passes += 1,
-                Then::Softens => without.softens += 1,
-                Then::Stays(source) => *without.stages.entry(source).or_default() += 1,
+                WithoutRules::Passes => without.passes += 1,
+                WithoutRules::Softens => without.softens += 1,
+                WithoutRules::Stays(source) => *without.stages.entry(source).or_default() += 1,
             }
         }
         without

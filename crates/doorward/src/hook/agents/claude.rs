@@ -5,13 +5,20 @@ use serde_json::Value;
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Asked, Ended, Event, Proof};
+use super::{AgentQuestion, CallResult, Event, Proof};
 use crate::machine::agent::Agent;
 
-const SPEAKER: Speaker =
-    Speaker { agent: Agent::Claude, tool, turn: "prompt_id", proof, answers_requests: false, denied: Ended::Declined };
+const SPEAKER: Speaker = Speaker {
+    agent: Agent::Claude,
+    tool,
+    turn: "prompt_id",
+    proof,
+    answers_requests: false,
+    denied: CallResult::Declined,
+};
 
 /// The mode in which a classifier answers questions.
+// An `ask` in this mode goes to Claude Code's classifier, so it is not a question to a person.
 pub(crate) const AUTO: &str = "auto";
 
 /// The modes in which a question is known to reach the user, or to be refused if there is none. For new modes that is
@@ -24,13 +31,15 @@ pub(crate) fn translate(payload: &Value, attended: bool) -> Result<Event, String
     if let Event::Proposed(proposed) = &mut event
         && let Some(mode) = Fields::of(payload)?.may("permission_mode")?.filter(|mode| !ASKING.contains(mode))
     {
-        proposed.asked = if mode == AUTO { Asked::Classified } else { Asked::Unheard };
+        // A mode this version doesn't know may answer questions by itself, so nothing is asked there.
+        proposed.asked = if mode == AUTO { AgentQuestion::Classified } else { AgentQuestion::Unheard };
     }
     Ok(event)
 }
 
 /// Prompts also come from background tasks and the agent's own schedules, so the event proves nothing.
 fn proof(_payload: Fields<'_>, attended: bool) -> Result<Option<Proof>, String> {
+    // `UserPromptSubmit` also fires for task notifications. Only the transcript says `origin.kind: human`.
     Ok(attended.then_some(Proof::Transcript))
 }
 
@@ -39,6 +48,7 @@ pub(crate) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
     let fields = Fields::of(input)?;
     Ok(match name {
         "Bash" => {
+            // An unknown field could change what runs. Refusing it costs a release; ignoring it could cost more.
             let fields = fields.only("command description timeout run_in_background dangerouslyDisableSandbox")?;
             Tool::Bash {
                 command: fields.need("command")?,
@@ -51,6 +61,7 @@ pub(crate) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
             let fields = fields.only("command description timeout timeout_ms persistent")?;
             Tool::Bash { command: fields.need("command")?, background: true, unsandboxed: false }
         }
+        // Not Bash: the quoting differs, and reading one as the other would misjudge both.
         "PowerShell" => Tool::PowerShell { command: fields.need("command")? },
         "Write" => {
             let fields = fields.only("file_path content")?;
@@ -64,7 +75,7 @@ pub(crate) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
         "NotebookEdit" => notebook(fields)?,
         "Read" => Tool::Read { path: fields.only("file_path offset limit pages")?.need("file_path")? },
         "NotebookRead" => Tool::Read { path: fields.need("notebook_path")? },
-        "LS" => Tool::Search { path: fields.only("path ignore")?.own("path")?, pattern: None, files: None },
+        "LS" => Tool::Search { path: fields.only("path ignore")?.optional_text("path")?, pattern: None, files: None },
         "Glob" | "Grep" => search(fields)?,
         "WebFetch" => Tool::Fetch { url: fields.only("url prompt")?.need("url")?, method: None },
         "WebSearch" => Tool::WebSearch { query: fields.only("query allowed_domains blocked_domains")?.need("query")? },
@@ -74,7 +85,10 @@ pub(crate) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
             {
                 return Err(format!("the subagent would run in the mode `{mode}`"));
             }
-            Tool::Task { agent: fields.own("subagent_type")?.unwrap_or_default(), description: fields.need("prompt")? }
+            Tool::Task {
+                agent: fields.optional_text("subagent_type")?.unwrap_or_default(),
+                description: fields.need("prompt")?,
+            }
         }
         _ => match name.strip_prefix("mcp__") {
             Some(rest) => dialect::mcp(rest, input, payload)?,
@@ -84,7 +98,7 @@ pub(crate) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
 }
 
 fn change(fields: Fields<'_>, path: String) -> Result<Change, String> {
-    let old = fields.own("old_string")?.unwrap_or_default();
+    let old = fields.optional_text("old_string")?.unwrap_or_default();
     let new = fields.need("new_string")?;
     // Replacing nothing is how a new file is made.
     let kind = if old.is_empty() { ChangeKind::Create } else { ChangeKind::Update };
@@ -103,7 +117,7 @@ fn multi_edit(fields: Fields<'_>) -> Result<Tool, String> {
 
 fn notebook(fields: Fields<'_>) -> Result<Tool, String> {
     let fields = fields.only("notebook_path new_source cell_id cell_number cell_type edit_mode")?;
-    let new = fields.own("new_source")?.unwrap_or_default();
+    let new = fields.optional_text("new_source")?.unwrap_or_default();
     let change = Change { path: fields.need("notebook_path")?, kind: ChangeKind::Update, old: String::new(), new };
     Ok(Tool::Edit { changes: vec![change] })
 }
@@ -111,7 +125,11 @@ fn notebook(fields: Fields<'_>) -> Result<Tool, String> {
 fn search(fields: Fields<'_>) -> Result<Tool, String> {
     let fields =
         fields.only("pattern path glob output_mode type head_limit offset multiline context -A -B -C -n -i -o")?;
-    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")?, files: fields.own("glob")? })
+    Ok(Tool::Search {
+        path: fields.optional_text("path")?,
+        pattern: fields.optional_text("pattern")?,
+        files: fields.optional_text("glob")?,
+    })
 }
 
 #[cfg(test)]
@@ -228,17 +246,17 @@ mod tests {
     #[test]
     fn in_a_mode_that_answers_questions_itself_nobody_is_asked() {
         for (mode, asked) in [
-            (json!("default"), Asked::Call),
-            (json!("bypassPermissions"), Asked::Call),
-            (json!(null), Asked::Call),
-            (json!("auto"), Asked::Classified),
-            (json!("unheard-of"), Asked::Unheard),
+            (json!("default"), AgentQuestion::Call),
+            (json!("bypassPermissions"), AgentQuestion::Call),
+            (json!(null), AgentQuestion::Call),
+            (json!("auto"), AgentQuestion::Classified),
+            (json!("unheard-of"), AgentQuestion::Unheard),
         ] {
             let payload = json!({"hook_event_name": "PreToolUse", "cwd": "/p", "tool_name": "Bash",
                 "tool_input": {"command": "ls"}, "permission_mode": mode});
             let Ok(Event::Proposed(proposed)) = translate(&payload, true) else { panic!("{mode}") };
             assert_eq!(proposed.asked, asked, "{mode}");
-            assert_eq!(Agent::Claude.can_ask(proposed.asked), asked == Asked::Call);
+            assert_eq!(Agent::Claude.can_ask(proposed.asked), asked == AgentQuestion::Call);
         }
     }
 

@@ -5,17 +5,18 @@ use serde_json::{Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Asked, Decision, Ended, Event, Proof, Reply, patch};
+use super::{AgentQuestion, CallResult, Decision, Event, Proof, Reply, patch};
 use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker =
-    Speaker { agent: Agent::Codex, tool, turn: "turn_id", proof, answers_requests: true, denied: Ended::Declined };
+    Speaker { agent: Agent::Codex, tool, turn: "turn_id", proof, answers_requests: true, denied: CallResult::Declined };
 
 /// The prefix of the tool names for subagents.
 const SUBAGENTS: &str = "multi_agent_v1";
 
 /// Reads one payload. Codex does not say whether the session is attended.
 pub(super) fn translate(payload: &Value) -> Result<Event, String> {
+    // Codex never asks before a call, so whether someone sits there does not change the answer.
     dialect::translate(payload, true, SPEAKER)
 }
 
@@ -23,27 +24,32 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
 ///
 /// Before a call Codex accepts only a refusal with a reason; any other answer, or an unknown field, counts as a failure, and
 /// the call runs.
-pub(super) fn reply(asked: Asked, decision: &Decision) -> Reply {
+pub(super) fn reply(asked: AgentQuestion, decision: &Decision) -> Reply {
     match (asked, decision) {
-        (Asked::Call | Asked::Classified | Asked::Unheard, Decision::Deny(reason) | Decision::Ask(reason)) => {
-            dialect::output(&json!({
-                "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": said(reason),
-            }))
-        }
-        (Asked::Permission, Decision::Allow(_)) => dialect::output(&json!({
+        (
+            AgentQuestion::Call | AgentQuestion::Classified | AgentQuestion::Unheard,
+            Decision::Deny(reason) | Decision::Ask(reason),
+        ) => dialect::output(&json!({
+            "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": denial_text(reason),
+        })),
+        (AgentQuestion::Permission, Decision::Allow(_)) => dialect::output(&json!({
             "hookEventName": "PermissionRequest", "decision": { "behavior": "allow" },
         })),
-        (Asked::Permission, Decision::Deny(reason)) => dialect::output(&json!({
-            "hookEventName": "PermissionRequest", "decision": { "behavior": "deny", "message": said(reason) },
+        (AgentQuestion::Permission, Decision::Deny(reason)) => dialect::output(&json!({
+            "hookEventName": "PermissionRequest", "decision": { "behavior": "deny", "message": denial_text(reason) },
         })),
         // Silence lets the call continue, and lets Codex ask the user about a permission.
-        (Asked::Call | Asked::Classified | Asked::Unheard, Decision::Allow(_) | Decision::Silent)
-        | (Asked::Permission, Decision::Ask(_) | Decision::Silent) => Reply::default(),
+        (
+            AgentQuestion::Call | AgentQuestion::Classified | AgentQuestion::Unheard,
+            Decision::Allow(_) | Decision::Silent,
+        )
+        | (AgentQuestion::Permission, Decision::Ask(_) | Decision::Silent) => Reply::default(),
     }
 }
 
 /// A refusal without a reason does not count.
-fn said(reason: &str) -> &str {
+fn denial_text(reason: &str) -> &str {
+    // Codex treats a denial with an empty reason as a failed hook and runs the call.
     if reason.trim().is_empty() { "doorward blocks the call" } else { reason }
 }
 
@@ -56,6 +62,7 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
     let fields = Fields::of(input)?;
     Ok(match name.strip_prefix(SUBAGENTS).unwrap_or(name) {
         // Permission requests come with a justification.
+        // Codex hides `tty` and `sandbox_permissions` from hooks, so nothing is claimed about either.
         "Bash" => Tool::Bash {
             command: fields.only("command description")?.need("command")?,
             background: false,
@@ -63,11 +70,12 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
         },
         "apply_patch" => Tool::Edit { changes: patch::changes(&fields.only("command description")?.need("command")?)? },
         "view_image" => Tool::Read { path: fields.only("path detail")?.need("path")? },
-        "spawn_agent" => {
-            Tool::Task { agent: fields.own("agent_type")?.unwrap_or_default(), description: fields.need("message")? }
-        }
+        "spawn_agent" => Tool::Task {
+            agent: fields.optional_text("agent_type")?.unwrap_or_default(),
+            description: fields.need("message")?,
+        },
         "send_input" | "resume_agent" => {
-            Tool::Task { agent: String::new(), description: fields.own("message")?.unwrap_or_default() }
+            Tool::Task { agent: String::new(), description: fields.optional_text("message")?.unwrap_or_default() }
         }
         short => match name.strip_prefix("mcp__") {
             Some(rest) => dialect::mcp(rest, input, payload)?,

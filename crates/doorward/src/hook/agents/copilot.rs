@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 
 use super::dialect;
 use super::fields::Fields;
-use super::{Asked, Decision, Ended, Event, Proposed, Reply, SessionEvent, Situation, Step, likeness, patch, unknown};
+use super::{CallResult, Decision, Event, Lifecycle, ProposedCall, Reply, SessionEvent, fingerprint, patch, unknown};
 use crate::machine::agent::Agent;
 
 /// Reads one payload. Its fields show what happened; anything with a tool and without a result is a call.
 pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
-    let session = fields.own("sessionId")?.unwrap_or_default();
+    let session = fields.optional_text("sessionId")?.unwrap_or_default();
     match fields.may("hookName")? {
         // Answering would answer our own question in the user's place.
         Some("permissionRequest") => return Ok(Event::Nothing),
@@ -22,7 +22,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
         let input = input(fields)?;
         // INVARIANT: anything without a result is a call waiting for our answer.
         return match fields.value("toolResult").filter(|result| result.is_object()) {
-            Some(result) => Ok(likeness::outcome(&session, name, &input, ended(result))),
+            Some(result) => Ok(fingerprint::outcome(&session, name, &input, result_of(result))),
             None => proposed(fields, name, &input, session),
         };
     }
@@ -30,25 +30,21 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     if let Some(field) = unknown::call_field(&fields.whole(), unknown::DEPTH) {
         return Err(format!("the payload carries a call (`{field}`) that is not in Copilot CLI's format"));
     }
+    // Copilot CLI sends no event name; these fields are what tells its events apart.
     let step = match (fields.has("source"), fields.has("reason") && !fields.has("stopReason")) {
-        (true, _) => Step::Began,
-        (false, true) => Step::Ended,
+        (true, _) => Lifecycle::Began,
+        (false, true) => Lifecycle::Ended,
         (false, false) if fields.has("toolArgs") => return Err("the payload names no tool".into()),
         // A prompt, or the end of a turn: nothing shows whether the user wrote it.
         (false, false) if fields.has("sessionId") => return Ok(Event::Nothing),
         (false, false) => return Err("the payload is not from Copilot".into()),
     };
-    Ok(Event::Session(SessionEvent { session: session.into(), cwd: fields.own("cwd")?, step }))
+    Ok(Event::Session(SessionEvent { session: session.into(), cwd: fields.optional_text("cwd")?, step }))
 }
 
 /// Formats the decision.
 pub(super) fn reply(decision: &Decision) -> Reply {
-    let (word, reason) = match decision {
-        Decision::Allow(approval) => ("allow", approval.reason()),
-        Decision::Ask(reason) => ("ask", reason.as_str()),
-        Decision::Deny(reason) => ("deny", reason.as_str()),
-        Decision::Silent => return Reply::default(),
-    };
+    let Some((word, reason)) = decision.in_words() else { return Reply::default() };
     let answer = json!({ "permissionDecision": word, "permissionDecisionReason": reason });
     Reply { stdout: format!("{answer}\n"), ..Reply::default() }
 }
@@ -63,11 +59,11 @@ fn input(fields: Fields<'_>) -> Result<Value, String> {
     }
 }
 
-fn ended(result: &Value) -> Ended {
+fn result_of(result: &Value) -> CallResult {
     match result.get("resultType").and_then(Value::as_str) {
-        Some("success") => Ended::Ran,
-        Some("denied" | "rejected") => Ended::Refused,
-        Some(_) | None => Ended::Failed,
+        Some("success") => CallResult::Ran,
+        Some("denied" | "rejected") => CallResult::Refused,
+        Some(_) | None => CallResult::Failed,
     }
 }
 
@@ -81,10 +77,9 @@ fn proposed(fields: Fields<'_>, name: &str, input: &Value, session: String) -> R
     call.agent = Agent::Copilot.name().to_owned();
     call.session = session.into();
     // It does not say; if no one can answer, it refuses on its own.
+    // Claiming otherwise would turn its own prompt into a refusal.
     call.attended = true;
-    let call =
-        Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None, situation: Situation::default() };
-    Ok(likeness::proposed(call, name, input))
+    Ok(fingerprint::proposed(ProposedCall::bare(call), name, input))
 }
 
 pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
@@ -100,11 +95,11 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
         }
         "create" => {
             let fields = fields.only("path file_text")?;
-            Tool::Write { path: fields.need("path")?, content: fields.own("file_text")?.unwrap_or_default() }
+            Tool::Write { path: fields.need("path")?, content: fields.optional_text("file_text")?.unwrap_or_default() }
         }
         "edit" => {
             let fields = fields.only("path old_str new_str")?;
-            let (old, new) = (fields.need("old_str")?, fields.own("new_str")?.unwrap_or_default());
+            let (old, new) = (fields.need("old_str")?, fields.optional_text("new_str")?.unwrap_or_default());
             let kind = if old.is_empty() { ChangeKind::Create } else { ChangeKind::Update };
             Tool::Edit { changes: vec![Change { path: fields.need("path")?, kind, old, new }] }
         }
@@ -113,9 +108,10 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
         "grep" | "rg" | "glob" => search(fields)?,
         "web_fetch" => Tool::Fetch { url: fields.only("url max_length start_index raw")?.need("url")?, method: None },
         "web_search" => Tool::WebSearch { query: fields.need("query")? },
-        "task" => {
-            Tool::Task { agent: fields.own("agent_type")?.unwrap_or_default(), description: fields.need("prompt")? }
-        }
+        "task" => Tool::Task {
+            agent: fields.optional_text("agent_type")?.unwrap_or_default(),
+            description: fields.need("prompt")?,
+        },
         _ => match name.strip_prefix("mcp__") {
             Some(rest) => dialect::mcp(rest, input, payload)?,
             None => Tool::Other { name: name.to_owned(), input: input.clone() },
@@ -126,8 +122,13 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
 fn search(fields: Fields<'_>) -> Result<Tool, String> {
     let known = "pattern path paths glob type output_mode head_limit multiline -A -B -C -n -i";
     let fields = fields.only(known)?;
+    // A search tool has one path here; judging the first would ignore the rest.
     if fields.has("paths") {
         return Err("it names several places".into());
     }
-    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")?, files: fields.own("glob")? })
+    Ok(Tool::Search {
+        path: fields.optional_text("path")?,
+        pattern: fields.optional_text("pattern")?,
+        files: fields.optional_text("glob")?,
+    })
 }

@@ -4,32 +4,36 @@ use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
-use super::{Asked, Decision, Ended, Event, Outcome, Proposed, Reply, SessionEvent, Situation, Step, unknown};
+use super::{
+    AgentQuestion, CallReport, CallResult, Decision, Event, Lifecycle, ProposedCall, Reply, SessionContext,
+    SessionEvent, unknown,
+};
 use crate::machine::agent::Agent;
 
 /// Reads one payload.
 pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
-    let session = fields.own("conversation_id")?.unwrap_or_default();
-    let directory = fields.own("cwd")?;
+    let session = fields.optional_text("conversation_id")?.unwrap_or_default();
+    let directory = fields.optional_text("cwd")?;
     let step =
         |step| Ok(Event::Session(SessionEvent { session: session.clone().into(), cwd: directory.clone(), step }));
     match fields.may("hook_event_name")?.ok_or("the payload names no event")? {
         "preToolUse" => before(fields),
+        // Cursor documents `ask` as an answer to this event, unlike to `preToolUse`.
         "beforeShellExecution" => {
             let command = fields.need("command")?;
-            proposed(fields, Tool::Bash { command, background: false, unsandboxed: false }, Asked::Permission)
+            proposed(fields, Tool::Bash { command, background: false, unsandboxed: false }, AgentQuestion::Permission)
         }
         "beforeMCPExecution" => {
-            let (server, name) = (fields.own("server_name")?.unwrap_or_default(), fields.need("tool_name")?);
-            proposed(fields, mcp(server, name, arguments(fields)?), Asked::Permission)
+            let (server, name) = (fields.optional_text("server_name")?.unwrap_or_default(), fields.need("tool_name")?);
+            proposed(fields, mcp(server, name, arguments(fields)?), AgentQuestion::Permission)
         }
-        "beforeReadFile" => proposed(fields, Tool::Read { path: fields.need("file_path")? }, Asked::Permission),
-        "postToolUse" => outcome(fields, Ended::Ran),
-        "postToolUseFailure" => outcome(fields, Ended::Failed),
-        "sessionStart" => step(Step::Began),
-        "sessionEnd" => step(Step::Ended),
-        "preCompact" => step(Step::Compacted),
+        "beforeReadFile" => proposed(fields, Tool::Read { path: fields.need("file_path")? }, AgentQuestion::Permission),
+        "postToolUse" => outcome(fields, CallResult::Ran),
+        "postToolUseFailure" => outcome(fields, CallResult::Failed),
+        "sessionStart" => step(Lifecycle::Began),
+        "sessionEnd" => step(Lifecycle::Ended),
+        "preCompact" => step(Lifecycle::Compacted),
         "beforeSubmitPrompt"
         | "stop"
         | "subagentStart"
@@ -45,13 +49,12 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
 }
 
 /// Formats the decision. Whether Cursor respects a question before a tool is untested, so there it becomes a refusal.
-pub(super) fn reply(asked: Asked, decision: &Decision) -> Reply {
+pub(super) fn reply(asked: AgentQuestion, decision: &Decision) -> Reply {
     let (word, reason) = match (decision, asked) {
         (Decision::Allow(approval), _) => ("allow", approval.reason()),
-        (Decision::Ask(reason), Asked::Permission) => ("ask", reason.as_str()),
-        (Decision::Ask(reason), Asked::Call | Asked::Classified | Asked::Unheard) | (Decision::Deny(reason), _) => {
-            ("deny", reason.as_str())
-        }
+        (Decision::Ask(reason), AgentQuestion::Permission) => ("ask", reason.as_str()),
+        (Decision::Ask(reason), AgentQuestion::Call | AgentQuestion::Classified | AgentQuestion::Unheard)
+        | (Decision::Deny(reason), _) => ("deny", reason.as_str()),
         (Decision::Silent, _) => return Reply::default(),
     };
     let answer = json!({ "permission": word, "user_message": reason, "agent_message": reason });
@@ -65,7 +68,7 @@ fn before(fields: Fields<'_>) -> Result<Event, String> {
         name: name.to_owned(),
         problem: format!("the input of `{name}`: {problem}"),
     });
-    proposed(fields, tool, Asked::Call)
+    proposed(fields, tool, AgentQuestion::Call)
 }
 
 /// The input of the tool; for servers it comes as JSON in a string.
@@ -78,24 +81,31 @@ fn arguments(fields: Fields<'_>) -> Result<Value, String> {
     }
 }
 
-fn proposed(fields: Fields<'_>, tool: Tool, asked: Asked) -> Result<Event, String> {
+fn proposed(fields: Fields<'_>, tool: Tool, asked: AgentQuestion) -> Result<Event, String> {
     let roots = fields.value("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
     let named = fields.may("cwd")?.filter(|cwd| !cwd.is_empty()).or(roots);
     let cwd = named.filter(|cwd| cwd.starts_with('/')).ok_or("the payload names no directory")?;
     let mut call = ToolCall::new(tool, cwd);
     call.agent = Agent::Cursor.name().to_owned();
-    call.session = fields.own("conversation_id")?.unwrap_or_default().into();
+    call.session = fields.optional_text("conversation_id")?.unwrap_or_default().into();
     call.attended = true;
-    let (id, turn) = (fields.own("tool_use_id")?, fields.own("generation_id")?);
-    let transcript = fields.own("transcript_path")?;
-    Ok(Event::Proposed(Box::new(Proposed { call, id, turn, asked, transcript, situation: Situation::default() })))
+    let (id, turn) = (fields.optional_text("tool_use_id")?, fields.optional_text("generation_id")?);
+    let transcript = fields.optional_text("transcript_path")?;
+    Ok(Event::Proposed(Box::new(ProposedCall {
+        call,
+        id,
+        turn,
+        asked,
+        transcript,
+        situation: SessionContext::default(),
+    })))
 }
 
-fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {
-    let session = fields.own("conversation_id")?.unwrap_or_default();
+fn outcome(fields: Fields<'_>, result: CallResult) -> Result<Event, String> {
+    let session = fields.optional_text("conversation_id")?.unwrap_or_default();
     Ok(fields
-        .own("tool_use_id")?
-        .map_or(Event::Nothing, |id| Event::Outcome(Outcome { id, session: session.into(), result })))
+        .optional_text("tool_use_id")?
+        .map_or(Event::Nothing, |id| Event::Outcome(CallReport { id, session: session.into(), result })))
 }
 
 pub(super) fn tool(name: &str, input: &Value) -> Result<Tool, String> {
@@ -124,9 +134,10 @@ pub(super) fn tool(name: &str, input: &Value) -> Result<Tool, String> {
             let fields = fields.only("file_path path offset limit")?;
             Tool::Read { path: fields.either("file_path", "path")?.ok_or("`file_path` is missing")? }
         }
-        "Task" => {
-            Tool::Task { agent: fields.own("subagent_type")?.unwrap_or_default(), description: fields.need("prompt")? }
-        }
+        "Task" => Tool::Task {
+            agent: fields.optional_text("subagent_type")?.unwrap_or_default(),
+            description: fields.need("prompt")?,
+        },
         _ => match name.strip_prefix("MCP:") {
             Some(tool) => mcp(String::new(), tool.to_owned(), input.clone()),
             None => Tool::Other { name: name.to_owned(), input: input.clone() },

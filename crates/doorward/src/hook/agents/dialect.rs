@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::fields::Fields;
 use super::{
-    Asked, Decision, Ended, Event, Handed, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step,
-    unknown,
+    AgentQuestion, CallReport, CallResult, Decision, Event, InstructionFile, LentKey, Lifecycle, Proof, ProposedCall,
+    Reply, SessionContext, SessionEvent, UserMessage, unknown,
 };
 use crate::machine::agent::Agent;
 
@@ -24,38 +24,50 @@ pub(super) struct Speaker {
     /// Whether a permission request waits for our answer.
     pub answers_requests: bool,
     /// Who refused a call that the agent reports as denied.
-    pub denied: Ended,
+    pub denied: CallResult,
 }
 
 /// Reads one payload.
 pub(super) fn translate(payload: &Value, attended: bool, speaker: Speaker) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let event = fields.may("hook_event_name")?.ok_or("the payload names no event")?;
-    told(fields, event, attended, speaker)
+    translate_other(fields, event, attended, speaker)
 }
 
 /// Reads the payload of an event with this name.
-pub(super) fn told(fields: Fields<'_>, event: &str, attended: bool, speaker: Speaker) -> Result<Event, String> {
+pub(super) fn translate_other(
+    fields: Fields<'_>,
+    event: &str,
+    attended: bool,
+    speaker: Speaker,
+) -> Result<Event, String> {
     match event {
-        "PreToolUse" => proposed(fields, attended, speaker, Asked::Call),
-        "PermissionRequest" if speaker.answers_requests => proposed(fields, attended, speaker, Asked::Permission),
+        "PreToolUse" => proposed(fields, attended, speaker, AgentQuestion::Call),
+        "PermissionRequest" if speaker.answers_requests => {
+            proposed(fields, attended, speaker, AgentQuestion::Permission)
+        }
         // Answering would answer our own question in the user's place.
         "PermissionRequest" => Ok(Event::Nothing),
-        "PostToolUse" => outcome(fields, if fields.flag("is_error")? { Ended::Failed } else { Ended::Ran }),
-        "PostToolUseFailure" => outcome(fields, Ended::Failed),
+        "PostToolUse" => outcome(fields, if fields.flag("is_error")? { CallResult::Failed } else { CallResult::Ran }),
+        "PostToolUseFailure" => outcome(fields, CallResult::Failed),
         "PermissionDenied" => outcome(fields, speaker.denied),
-        "UserPromptSubmit" => said(fields, attended, speaker),
-        "SessionStart" => session(fields, Step::Began),
-        "SessionEnd" => session(fields, Step::Ended),
-        "PreCompact" => session(fields, Step::Compacted),
-        "SubagentStart" => session(fields, Step::SubagentBegan(fields.own("agent_id")?.unwrap_or_default())),
-        "SubagentStop" => session(fields, Step::SubagentEnded(fields.own("agent_id")?.unwrap_or_default())),
+        "UserPromptSubmit" => user_message(fields, attended, speaker),
+        "SessionStart" => session(fields, Lifecycle::Began),
+        "SessionEnd" => session(fields, Lifecycle::Ended),
+        "PreCompact" => session(fields, Lifecycle::Compacted),
+        "SubagentStart" => {
+            session(fields, Lifecycle::SubagentBegan(fields.optional_text("agent_id")?.unwrap_or_default()))
+        }
+        "SubagentStop" => {
+            session(fields, Lifecycle::SubagentEnded(fields.optional_text("agent_id")?.unwrap_or_default()))
+        }
         quiet if QUIET.contains(&quiet) => Ok(Event::Nothing),
         other => unknown::event(other, &fields.whole()),
     }
 }
 
 /// Events that are not about calls and that some client of the dialect is known to send.
+// Listed by name: an unknown event may carry a call under a field we don't read, and is refused instead.
 const QUIET: &[&str] = &[
     "ConfigChange",
     "CwdChanged",
@@ -80,12 +92,7 @@ const QUIET: &[&str] = &[
 
 /// The answer to a call that is about to run.
 pub(super) fn reply(decision: &Decision) -> Reply {
-    let (word, reason) = match decision {
-        Decision::Allow(approval) => ("allow", approval.reason()),
-        Decision::Ask(reason) => ("ask", reason.as_str()),
-        Decision::Deny(reason) => ("deny", reason.as_str()),
-        Decision::Silent => return Reply::default(),
-    };
+    let Some((word, reason)) = decision.in_words() else { return Reply::default() };
     output(&json!({
         "hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": reason,
     }))
@@ -128,7 +135,7 @@ pub(super) fn is_machine_made(prompt: &str) -> bool {
     prompt.is_empty() || prompt.starts_with('<')
 }
 
-fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) -> Result<Event, String> {
+fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: AgentQuestion) -> Result<Event, String> {
     let cwd = fields.may("cwd")?.filter(|cwd| cwd.starts_with('/')).ok_or("the payload names no directory")?;
     let name = fields.may("tool_name")?.ok_or("the payload names no tool")?;
     let input = fields.value("tool_input").ok_or("the payload has no tool input")?;
@@ -138,42 +145,48 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: Asked) 
     });
     let mut call = ToolCall::new(tool, cwd);
     call.agent = speaker.agent.name().to_owned();
-    call.session = fields.own("session_id")?.unwrap_or_default().into();
-    call.subagent = fields.own("agent_id")?.unwrap_or_default();
+    call.session = fields.optional_text("session_id")?.unwrap_or_default().into();
+    call.subagent = fields.optional_text("agent_id")?.unwrap_or_default();
     call.attended = attended;
     call.places = places(input);
     call.cancelled = fields.flag("cancelled")?;
-    Ok(Event::Proposed(Box::new(Proposed {
+    Ok(Event::Proposed(Box::new(ProposedCall {
         call,
-        id: fields.own("tool_use_id")?,
-        turn: fields.own(speaker.turn)?,
+        id: fields.optional_text("tool_use_id")?,
+        turn: fields.optional_text(speaker.turn)?,
         asked,
-        transcript: fields.own("transcript_path")?,
+        transcript: fields.optional_text("transcript_path")?,
         // Fields of the wrong type are ignored; they don't make us refuse the call.
-        situation: Situation {
+        situation: SessionContext {
             instructions: instructions(fields),
-            model: fields.own("session_model").ok().flatten(),
+            model: fields.optional_text("session_model").ok().flatten(),
             handed: handed(fields),
         },
     })))
 }
 
 /// The instruction files, one by one; older extensions combine them into one text.
-fn instructions(fields: Fields<'_>) -> Option<Vec<(String, String)>> {
+fn instructions(fields: Fields<'_>) -> Option<Vec<InstructionFile>> {
     match fields.objects("loaded_context") {
         Ok(files) => {
-            let named = |file: Fields<'_>| Some((file.own("path").ok()??, file.own("content").ok()??));
-            Some(files.into_iter().filter_map(named).collect())
+            let read = |file: Fields<'_>| {
+                let (path, text) = (file.optional_text("path").ok()??, file.optional_text("content").ok()??);
+                Some(InstructionFile { path, text })
+            };
+            Some(files.into_iter().filter_map(read).collect())
         }
-        Err(_) => Some(vec![("as the agent loaded them".to_owned(), fields.own("loaded_context").ok()??)]),
+        Err(_) => {
+            let text = fields.optional_text("loaded_context").ok()??;
+            Some(vec![InstructionFile { path: "as the agent loaded them".to_owned(), text }])
+        }
     }
 }
 
 /// The agent's own key for the reviewer.
-fn handed(fields: Fields<'_>) -> Option<Handed> {
+fn handed(fields: Fields<'_>) -> Option<LentKey> {
     let lent = Fields::of(fields.value("reviewer_key")?).ok()?;
-    let text = |name: &str| lent.own(name).ok().flatten();
-    Some(Handed { provider: text("provider")?, url: text("url")?, key: text("key")? })
+    let text = |name: &str| lent.optional_text(name).ok().flatten();
+    Some(LentKey { provider: text("provider")?, url: text("url")?, key: text("key")? })
 }
 
 /// What decides which places of a file change, besides the removed and added text. Approving one does not approve the
@@ -194,32 +207,32 @@ fn places(input: &Value) -> String {
     if given.is_empty() { String::new() } else { Value::Object(given).to_string() }
 }
 
-fn outcome(fields: Fields<'_>, result: Ended) -> Result<Event, String> {
-    let session = fields.own("session_id")?.unwrap_or_default();
-    Ok(match fields.own("tool_use_id")? {
-        Some(id) => Event::Outcome(Outcome { id, session: session.into(), result }),
+fn outcome(fields: Fields<'_>, result: CallResult) -> Result<Event, String> {
+    let session = fields.optional_text("session_id")?.unwrap_or_default();
+    Ok(match fields.optional_text("tool_use_id")? {
+        Some(id) => Event::Outcome(CallReport { id, session: session.into(), result }),
         None => Event::Nothing,
     })
 }
 
-fn said(fields: Fields<'_>, attended: bool, speaker: Speaker) -> Result<Event, String> {
-    let words = fields.own("prompt")?.unwrap_or_default();
+fn user_message(fields: Fields<'_>, attended: bool, speaker: Speaker) -> Result<Event, String> {
+    let words = fields.optional_text("prompt")?.unwrap_or_default();
     // A subagent's prompt was written by an agent.
     if fields.has("agent_id") || is_machine_made(&words) {
         return Ok(Event::Nothing);
     }
     Ok(match (speaker.proof)(fields, attended)? {
-        Some(proof) => Event::Said(Said {
-            session: fields.own("session_id")?.unwrap_or_default().into(),
+        Some(proof) => Event::Said(UserMessage {
+            session: fields.optional_text("session_id")?.unwrap_or_default().into(),
             words,
-            turn: fields.own(speaker.turn)?,
+            turn: fields.optional_text(speaker.turn)?,
             proof,
         }),
         None => Event::Nothing,
     })
 }
 
-fn session(fields: Fields<'_>, step: Step) -> Result<Event, String> {
-    let session = fields.own("session_id")?.unwrap_or_default();
-    Ok(Event::Session(SessionEvent { session: session.into(), cwd: fields.own("cwd")?, step }))
+fn session(fields: Fields<'_>, step: Lifecycle) -> Result<Event, String> {
+    let session = fields.optional_text("session_id")?.unwrap_or_default();
+    Ok(Event::Session(SessionEvent { session: session.into(), cwd: fields.optional_text("cwd")?, step }))
 }

@@ -28,18 +28,18 @@ impl<'a> Fields<'a> {
     }
 
     /// Optional text, owned.
-    pub(crate) fn own(self, name: &str) -> Result<Option<String>, String> {
+    pub(crate) fn optional_text(self, name: &str) -> Result<Option<String>, String> {
         self.may(name).map(|found| found.map(str::to_owned))
     }
 
     /// Required text.
     pub(crate) fn need(self, name: &str) -> Result<String, String> {
-        self.own(name)?.ok_or_else(|| format!("`{name}` is missing"))
+        self.optional_text(name)?.ok_or_else(|| format!("`{name}` is missing"))
     }
 
     /// Text under one of two names. If both are present, it is unknown which one the agent reads.
     pub(crate) fn either(self, one: &str, another: &str) -> Result<Option<String>, String> {
-        match (self.own(one)?, self.own(another)?) {
+        match (self.optional_text(one)?, self.optional_text(another)?) {
             (Some(_), Some(_)) => Err(format!("it has both `{one}` and `{another}`")),
             (found, None) | (None, found) => Ok(found),
         }

@@ -101,26 +101,26 @@ fn told(event: &Event) -> Value {
     match event {
         Event::Proposed(proposed) => {
             assert!(proposed.call.cwd == "/p" && !proposed.call.session.is_empty() && !proposed.call.agent.is_empty());
-            assert!(proposed.asked == Asked::Permission || proposed.id.is_some());
+            assert!(proposed.asked == AgentQuestion::Permission || proposed.id.is_some());
             tool(&proposed.call.tool)
         }
         Event::Outcome(outcome) => {
             let result = match outcome.result {
-                Ended::Ran => "ran",
-                Ended::Failed => "failed",
-                Ended::Declined => "declined",
-                Ended::Refused => "refused",
+                CallResult::Ran => "ran",
+                CallResult::Failed => "failed",
+                CallResult::Declined => "declined",
+                CallResult::Refused => "refused",
             };
             json!({"outcome": result, "id": outcome.id})
         }
         Event::Said(said) => json!({"said": said.words}),
         Event::Session(event) => json!({"session": match &event.step {
-            Step::Began => "began",
-            Step::Ended => "ended",
-            Step::Compacted => "compacted",
-            Step::SubagentBegan(name) if !name.is_empty() => "subagent-began",
-            Step::SubagentEnded(name) if !name.is_empty() => "subagent-ended",
-            Step::SubagentBegan(_) | Step::SubagentEnded(_) => "nameless",
+            Lifecycle::Began => "began",
+            Lifecycle::Ended => "ended",
+            Lifecycle::Compacted => "compacted",
+            Lifecycle::SubagentBegan(name) if !name.is_empty() => "subagent-began",
+            Lifecycle::SubagentEnded(name) if !name.is_empty() => "subagent-ended",
+            Lifecycle::SubagentBegan(_) | Lifecycle::SubagentEnded(_) => "nameless",
         }}),
         Event::Switched(switched) => json!({"switched": if switched.is_on { "on" } else { "off" }}),
         Event::Nothing => json!("nothing"),

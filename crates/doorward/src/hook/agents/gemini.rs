@@ -5,32 +5,39 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Decision, Ended, Event, Proof, Reply, likeness, unknown};
+use super::{CallResult, Decision, Event, Proof, Reply, fingerprint, unknown};
 use crate::machine::agent::Agent;
 
-const SPEAKER: Speaker =
-    Speaker { agent: Agent::Gemini, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Declined };
+const SPEAKER: Speaker = Speaker {
+    agent: Agent::Gemini,
+    tool,
+    turn: "turn_id",
+    proof,
+    answers_requests: false,
+    denied: CallResult::Declined,
+};
 
 /// Reads one payload.
 pub(super) fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let event = fields.may("hook_event_name")?.ok_or("the payload names no event")?;
     match event {
+        // Gemini CLI names no call, so the end is matched by what was called.
         "BeforeTool" => {
-            let told = dialect::told(fields, "PreToolUse", attended, SPEAKER)?;
+            let told = dialect::translate_other(fields, "PreToolUse", attended, SPEAKER)?;
             let Event::Proposed(proposed) = told else { return Ok(told) };
-            let (name, input) = named(fields)?;
-            Ok(likeness::proposed(*proposed, name, input))
+            let (name, input) = tool_call(fields)?;
+            Ok(fingerprint::proposed(*proposed, name, input))
         }
         "AfterTool" => {
-            let (name, input) = named(fields)?;
+            let (name, input) = tool_call(fields)?;
             let error = fields.value("tool_response").and_then(|response| response.get("error"));
-            let result = if error.is_none_or(Value::is_null) { Ended::Ran } else { Ended::Failed };
-            Ok(likeness::outcome(fields.may("session_id")?.unwrap_or_default(), name, input, result))
+            let result = if error.is_none_or(Value::is_null) { CallResult::Ran } else { CallResult::Failed };
+            Ok(fingerprint::outcome(fields.may("session_id")?.unwrap_or_default(), name, input, result))
         }
-        "BeforeAgent" => dialect::told(fields, "UserPromptSubmit", attended, SPEAKER),
-        "PreCompress" => dialect::told(fields, "PreCompact", attended, SPEAKER),
-        "SessionStart" | "SessionEnd" => dialect::told(fields, event, attended, SPEAKER),
+        "BeforeAgent" => dialect::translate_other(fields, "UserPromptSubmit", attended, SPEAKER),
+        "PreCompress" => dialect::translate_other(fields, "PreCompact", attended, SPEAKER),
+        "SessionStart" | "SessionEnd" => dialect::translate_other(fields, event, attended, SPEAKER),
         "BeforeModel" | "AfterModel" | "BeforeToolSelection" | "AfterAgent" | "Notification" => Ok(Event::Nothing),
         other => unknown::event(other, payload),
     }
@@ -53,7 +60,7 @@ fn proof(_payload: Fields<'_>, _attended: bool) -> Result<Option<Proof>, String>
     Ok(None)
 }
 
-fn named(fields: Fields<'_>) -> Result<(&str, &Value), String> {
+fn tool_call(fields: Fields<'_>) -> Result<(&str, &Value), String> {
     let name = fields.may("tool_name")?.ok_or("the payload names no tool")?;
     Ok((name, fields.value("tool_input").ok_or("the payload has no tool input")?))
 }
@@ -79,12 +86,14 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
         "grep_search" | "search_file_content" | "glob" => search(fields)?,
         "web_fetch" => fetch(name, fields, input)?,
         "google_web_search" | "web_search" => Tool::WebSearch { query: fields.need("query")? },
-        "invoke_agent" => {
-            Tool::Task { agent: fields.need("agent_name")?, description: fields.own("prompt")?.unwrap_or_default() }
-        }
-        "task" | "agent" => {
-            Tool::Task { agent: fields.own("subagent_type")?.unwrap_or_default(), description: fields.need("prompt")? }
-        }
+        "invoke_agent" => Tool::Task {
+            agent: fields.need("agent_name")?,
+            description: fields.optional_text("prompt")?.unwrap_or_default(),
+        },
+        "task" | "agent" => Tool::Task {
+            agent: fields.optional_text("subagent_type")?.unwrap_or_default(),
+            description: fields.need("prompt")?,
+        },
         _ => other(name, input, payload)?,
     })
 }
@@ -102,6 +111,7 @@ pub(crate) fn within(command: String, directory: Option<&str>, cwd: Option<&str>
     match directory {
         None | Some("" | "." | "./") => command,
         Some(directory) if Some(plain(directory)) == cwd.map(plain) => command,
+        // Judging `dir_path` apart from the command would miss what relative paths in it mean.
         Some(directory) => format!("cd -- '{}' || exit\n{command}", directory.replace('\'', "'\\''")),
     }
 }
@@ -119,16 +129,18 @@ fn search(fields: Fields<'_>) -> Result<Tool, String> {
                  respect_gemini_ignore names_only max_matches_per_file total_max_matches fixed_strings context before after no_ignore";
     let fields = fields.only(known)?;
     let named = ["include", "include_pattern", "glob"].into_iter().filter(|name| fields.has(name));
+    // Which one wins differs between versions.
     if named.count() > 1 {
         return Err("it picks files in more than one way".into());
     }
-    let files = fields.own("include")?.or(fields.own("include_pattern")?).or(fields.own("glob")?);
-    Ok(Tool::Search { path: fields.either("dir_path", "path")?, pattern: fields.own("pattern")?, files })
+    let files =
+        fields.optional_text("include")?.or(fields.optional_text("include_pattern")?).or(fields.optional_text("glob")?);
+    Ok(Tool::Search { path: fields.either("dir_path", "path")?, pattern: fields.optional_text("pattern")?, files })
 }
 
 /// URLs are in the text of the prompt; only if there is exactly one do we know what is fetched.
 fn fetch(name: &str, fields: Fields<'_>, input: &Value) -> Result<Tool, String> {
-    if let Some(url) = fields.only("prompt url")?.own("url")? {
+    if let Some(url) = fields.only("prompt url")?.optional_text("url")? {
         return Ok(Tool::Fetch { url, method: None });
     }
     let prompt = fields.need("prompt")?;
@@ -157,6 +169,7 @@ fn other(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String>
     }
     match (name.strip_prefix("mcp__"), name.strip_prefix("mcp_")) {
         (Some(rest), _) => dialect::mcp(rest, input, payload),
+        // `mcp_<server>_<tool>` is ambiguous if the server has an underscore; `mcp_context` above settles that.
         (None, Some(rest)) => dialect::mcp(&rest.replacen('_', "__", 1), input, payload),
         (None, None) => Ok(Tool::Other { name: name.to_owned(), input: input.clone() }),
     }

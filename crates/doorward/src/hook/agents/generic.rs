@@ -4,7 +4,10 @@ use doorward_engine::{ToolCall, tool_from_json};
 use serde_json::{Value, json};
 
 use super::fields::Fields;
-use super::{Asked, Decision, Ended, Event, Outcome, Proof, Proposed, Reply, Said, SessionEvent, Situation, Step};
+use super::{
+    AgentQuestion, CallReport, CallResult, Decision, Event, Lifecycle, Proof, ProposedCall, Reply, SessionContext,
+    SessionEvent, UserMessage,
+};
 use crate::machine::agent::Agent;
 
 /// Reads one event: `call`, `outcome`, `said` or `session`.
@@ -13,7 +16,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     match fields.may("event")?.ok_or("the payload names no event")? {
         "call" => proposed(fields),
         "outcome" => outcome(fields),
-        "said" => said(fields),
+        "said" => user_message(fields),
         "session" => session(fields),
         unknown => Err(format!("`{unknown}` is not a known event")),
     }
@@ -41,59 +44,59 @@ fn proposed(fields: Fields<'_>) -> Result<Event, String> {
     let input = fields.value("input").ok_or("the payload has no input")?;
     let mut call = ToolCall::new(tool_from_json(tool, input), cwd);
     call.agent = Agent::Generic.name().to_owned();
-    call.session = fields.own("session")?.unwrap_or_default().into();
-    call.subagent = fields.own("subagent")?.unwrap_or_default();
+    call.session = fields.optional_text("session")?.unwrap_or_default().into();
+    call.subagent = fields.optional_text("subagent")?.unwrap_or_default();
     call.attended = fields.flag("attended")?;
     call.cancelled = fields.flag("cancelled")?;
     call.truncated = fields.flag("truncated")?;
-    let (id, turn) = (fields.own("id")?, fields.own("turn")?);
-    Ok(Event::Proposed(Box::new(Proposed {
+    let (id, turn) = (fields.optional_text("id")?, fields.optional_text("turn")?);
+    Ok(Event::Proposed(Box::new(ProposedCall {
         call,
         id,
         turn,
-        asked: Asked::Call,
+        asked: AgentQuestion::Call,
         transcript: None,
-        situation: Situation::default(),
+        situation: SessionContext::default(),
     })))
 }
 
 fn outcome(fields: Fields<'_>) -> Result<Event, String> {
     let result = match fields.may("result")? {
-        Some("ran") => Ended::Ran,
-        Some("failed") => Ended::Failed,
-        Some("declined") => Ended::Declined,
+        Some("ran") => CallResult::Ran,
+        Some("failed") => CallResult::Failed,
+        Some("declined") => CallResult::Declined,
         Some(other) => return Err(format!("`{other}` is not a known result")),
         None => return Err("the payload names no result".into()),
     };
-    Ok(Event::Outcome(Outcome {
+    Ok(Event::Outcome(CallReport {
         id: fields.need("id")?,
-        session: fields.own("session")?.unwrap_or_default().into(),
+        session: fields.optional_text("session")?.unwrap_or_default().into(),
         result,
     }))
 }
 
-fn said(fields: Fields<'_>) -> Result<Event, String> {
+fn user_message(fields: Fields<'_>) -> Result<Event, String> {
     if fields.may("origin")? != Some("person") {
         return Ok(Event::Nothing);
     }
-    Ok(Event::Said(Said {
-        session: fields.own("session")?.unwrap_or_default().into(),
+    Ok(Event::Said(UserMessage {
+        session: fields.optional_text("session")?.unwrap_or_default().into(),
         words: fields.need("text")?,
-        turn: fields.own("turn")?,
+        turn: fields.optional_text("turn")?,
         proof: Proof::Event,
     }))
 }
 
 fn session(fields: Fields<'_>) -> Result<Event, String> {
     let step = match fields.may("step")? {
-        Some("began") => Step::Began,
-        Some("ended") => Step::Ended,
-        Some("compacted") => Step::Compacted,
-        Some("subagent-began") => Step::SubagentBegan(fields.own("id")?.unwrap_or_default()),
-        Some("subagent-ended") => Step::SubagentEnded(fields.own("id")?.unwrap_or_default()),
+        Some("began") => Lifecycle::Began,
+        Some("ended") => Lifecycle::Ended,
+        Some("compacted") => Lifecycle::Compacted,
+        Some("subagent-began") => Lifecycle::SubagentBegan(fields.optional_text("id")?.unwrap_or_default()),
+        Some("subagent-ended") => Lifecycle::SubagentEnded(fields.optional_text("id")?.unwrap_or_default()),
         Some(other) => return Err(format!("`{other}` is not a known step of a session")),
         None => return Err("the payload names no step".into()),
     };
-    let session = fields.own("session")?.unwrap_or_default();
-    Ok(Event::Session(SessionEvent { session: session.into(), cwd: fields.own("cwd")?, step }))
+    let session = fields.optional_text("session")?.unwrap_or_default();
+    Ok(Event::Session(SessionEvent { session: session.into(), cwd: fields.optional_text("cwd")?, step }))
 }

@@ -7,12 +7,12 @@ mod copilot;
 mod cursor;
 mod dialect;
 mod fields;
+mod fingerprint;
 #[cfg(test)]
 mod fixtures;
 mod gemini;
 mod generic;
 mod guidance;
-mod likeness;
 mod opencode;
 mod patch;
 mod pi;
@@ -71,7 +71,7 @@ impl Agent {
     }
 
     /// Formats the decision for the agent.
-    pub(crate) fn reply(self, proposed: &Proposed, decision: &Decision) -> Reply {
+    pub(crate) fn reply(self, proposed: &ProposedCall, decision: &Decision) -> Reply {
         match self {
             Agent::Claude | Agent::Qwen | Agent::Vscode => dialect::reply(decision),
             Agent::Pi | Agent::Opencode => pi::reply(decision),
@@ -87,8 +87,9 @@ impl Agent {
     /// A refusal in the agent's format, whatever it asked; empty if only the exit code counts.
     pub(crate) fn refusal(self, reason: &str) -> Reply {
         let call = ToolCall::new(Tool::Other { name: String::new(), input: Value::Null }, "/");
-        let situation = Situation::default();
-        let proposed = Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None, situation };
+        let situation = SessionContext::default();
+        let proposed =
+            ProposedCall { call, id: None, turn: None, asked: AgentQuestion::Call, transcript: None, situation };
         let reply = self.reply(&proposed, &Decision::Deny(reason.to_owned()));
         if reply.code == 0 { reply } else { Reply::default() }
     }
@@ -117,21 +118,21 @@ impl Agent {
     }
 
     /// The agent itself can ask the user this question.
-    pub(crate) const fn can_ask(self, asked: Asked) -> bool {
+    pub(crate) const fn can_ask(self, asked: AgentQuestion) -> bool {
         match (self, asked) {
-            (_, Asked::Permission) => true,
-            (_, Asked::Classified | Asked::Unheard) => false,
-            (Agent::Claude | Agent::Pi | Agent::Generic, Asked::Call) => true,
+            (_, AgentQuestion::Permission) => true,
+            (_, AgentQuestion::Classified | AgentQuestion::Unheard) => false,
+            (Agent::Claude | Agent::Pi | Agent::Generic, AgentQuestion::Call) => true,
             // Gemini CLI waits forever if there is no terminal; `attended` says so.
-            (Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Vscode, Asked::Call) => true,
+            (Agent::Gemini | Agent::Qwen | Agent::Copilot | Agent::Vscode, AgentQuestion::Call) => true,
             // Codex treats a question before a call as a hook failure and runs the call. OpenCode and Windsurf have no such
             // answer, and it is untested whether Cursor respects one there.
-            (Agent::Codex | Agent::Opencode | Agent::Cursor | Agent::Windsurf, Asked::Call) => false,
+            (Agent::Codex | Agent::Opencode | Agent::Cursor | Agent::Windsurf, AgentQuestion::Call) => false,
         }
     }
 
     /// If no one can answer, the agent itself turns a question into a refusal, in all of its modes.
-    pub(crate) const fn refuses_what_nobody_answers(self) -> bool {
+    pub(crate) const fn refuses_unanswered(self) -> bool {
         match self {
             // It reports a session as unattended even if a program could ask its user.
             Agent::Claude => true,
@@ -175,53 +176,68 @@ impl Agent {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Event {
     /// A call that waits for our answer.
-    Proposed(Box<Proposed>),
+    Proposed(Box<ProposedCall>),
     /// The outcome of a call.
-    Outcome(Outcome),
+    Outcome(CallReport),
     /// A prompt that reached the agent as the user's.
-    Said(Said),
+    Said(UserMessage),
     /// A session started, ended or changed.
     Session(SessionEvent),
     /// The user switched doorward off or on for a session.
-    Switched(Switched),
+    Switched(SessionSwitch),
     /// Nothing that needs an answer or a record.
     Nothing,
 }
 
 /// A call before it runs.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Proposed {
+pub(crate) struct ProposedCall {
     pub call: ToolCall,
     /// The agent's own name for the call.
     pub id: Option<String>,
     pub turn: Option<String>,
-    pub asked: Asked,
+    pub asked: AgentQuestion,
     /// The agent's transcript of the session.
     pub transcript: Option<String>,
-    pub situation: Situation,
+    pub situation: SessionContext,
+}
+
+impl ProposedCall {
+    /// A call of an agent that says nothing else about it.
+    fn bare(call: ToolCall) -> ProposedCall {
+        let situation = SessionContext::default();
+        ProposedCall { call, id: None, turn: None, asked: AgentQuestion::Call, transcript: None, situation }
+    }
 }
 
 /// What the agent says about itself, for a reviewer; none of it is trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Situation {
+pub(crate) struct SessionContext {
     /// The instruction files that it has loaded, by path.
-    pub instructions: Option<Vec<(String, String)>>,
+    pub instructions: Option<Vec<InstructionFile>>,
     /// The model of the session, as `provider/model`.
     pub model: Option<String>,
     /// The agent's own key for the reviewer's provider.
-    pub handed: Option<Handed>,
+    pub handed: Option<LentKey>,
+}
+
+/// One file of instructions for the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct InstructionFile {
+    pub path: String,
+    pub text: String,
 }
 
 /// A key the agent lends for one request. It is never stored, shown or recorded.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Handed {
+pub(crate) struct LentKey {
     pub provider: String,
     /// Where the agent itself sends it.
     pub url: String,
     pub key: String,
 }
 
-impl std::fmt::Debug for Handed {
+impl std::fmt::Debug for LentKey {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Handed").field("provider", &self.provider).field("url", &self.url).finish_non_exhaustive()
     }
@@ -229,7 +245,7 @@ impl std::fmt::Debug for Handed {
 
 /// What the agent asks about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum AgentQuestion {
     /// Whether it may run.
     Call,
     /// The same, but the agent's own classifier answers questions instead of the user.
@@ -242,15 +258,15 @@ pub(crate) enum Asked {
 
 /// A call after it ran or did not.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct CallReport {
     /// The agent's own name for the call.
     pub id: String,
     pub session: SessionId,
-    pub result: Ended,
+    pub result: CallResult,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum CallResult {
     Ran,
     Failed,
     /// The agent's own classifier refused it.
@@ -261,7 +277,7 @@ pub(crate) enum Ended {
 
 /// The user's words.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct UserMessage {
     pub session: SessionId,
     pub words: String,
     pub turn: Option<String>,
@@ -282,19 +298,19 @@ pub(crate) enum Proof {
 pub(crate) struct SessionEvent {
     pub session: SessionId,
     pub cwd: Option<String>,
-    pub step: Step,
+    pub step: Lifecycle,
 }
 
 /// A switch for one session.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Switched {
+pub(crate) struct SessionSwitch {
     pub session: SessionId,
     pub is_on: bool,
 }
 
 /// What happened to a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum Lifecycle {
     Began,
     Ended,
     /// Its history was replaced by a summary.
@@ -330,7 +346,7 @@ pub(crate) enum Decision {
 pub(crate) struct Approval(String);
 
 impl Approval {
-    pub(crate) fn on(_receipt: Receipt, reason: String) -> Approval {
+    pub(crate) fn recorded(_receipt: Receipt, reason: String) -> Approval {
         Approval(reason)
     }
 
@@ -345,6 +361,16 @@ impl Approval {
 }
 
 impl Decision {
+    /// The word and the reason in the answers of most agents; `None` if nothing is said.
+    pub(crate) fn in_words(&self) -> Option<(&'static str, &str)> {
+        match self {
+            Decision::Allow(approval) => Some(("allow", approval.reason())),
+            Decision::Ask(reason) => Some(("ask", reason)),
+            Decision::Deny(reason) => Some(("deny", reason)),
+            Decision::Silent => None,
+        }
+    }
+
     /// A person who was asked elsewhere said no.
     pub(crate) fn refused_by_person() -> Decision {
         Decision::Deny("doorward blocks this because a person refused exactly this call".to_owned())

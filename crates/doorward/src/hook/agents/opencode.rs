@@ -6,11 +6,17 @@ use serde_json::Value;
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
 use super::gemini::within;
-use super::{Ended, Event, Proof, patch};
+use super::{CallResult, Event, Proof, patch};
 use crate::machine::agent::Agent;
 
-const SPEAKER: Speaker =
-    Speaker { agent: Agent::Opencode, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Refused };
+const SPEAKER: Speaker = Speaker {
+    agent: Agent::Opencode,
+    tool,
+    turn: "turn_id",
+    proof,
+    answers_requests: false,
+    denied: CallResult::Refused,
+};
 
 /// Reads one payload. The user can't be asked before a call.
 pub(super) fn translate(payload: &Value) -> Result<Event, String> {
@@ -27,7 +33,7 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
     Ok(match name {
         "bash" => {
             let fields = fields.only("command description timeout workdir")?;
-            let (command, directory) = (fields.need("command")?, fields.own("workdir")?);
+            let (command, directory) = (fields.need("command")?, fields.optional_text("workdir")?);
             Tool::Bash {
                 command: within(command, directory.as_deref(), payload.may("cwd")?),
                 background: false,
@@ -43,16 +49,21 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
             Tool::Edit { changes: patch::changes(&fields.only("patchText")?.need("patchText")?)? }
         }
         "read" => Tool::Read { path: fields.only("filePath offset limit")?.need("filePath")? },
-        "list" => Tool::Search { path: fields.only("path ignore")?.own("path")?, pattern: None, files: None },
+        "list" => Tool::Search { path: fields.only("path ignore")?.optional_text("path")?, pattern: None, files: None },
         "grep" | "glob" => {
             let fields = fields.only("pattern path include")?;
-            Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")?, files: fields.own("include")? }
+            Tool::Search {
+                path: fields.optional_text("path")?,
+                pattern: fields.optional_text("pattern")?,
+                files: fields.optional_text("include")?,
+            }
         }
         "webfetch" => Tool::Fetch { url: fields.only("url format timeout")?.need("url")?, method: None },
         "websearch" => Tool::WebSearch { query: fields.need("query")? },
-        "task" => {
-            Tool::Task { agent: fields.own("subagent_type")?.unwrap_or_default(), description: fields.need("prompt")? }
-        }
+        "task" => Tool::Task {
+            agent: fields.optional_text("subagent_type")?.unwrap_or_default(),
+            description: fields.need("prompt")?,
+        },
         // Tools of servers are called `<server>_<tool>`, and nothing tells them from others.
         _ => Tool::Other { name: name.to_owned(), input: input.clone() },
     })

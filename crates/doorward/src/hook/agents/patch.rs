@@ -23,7 +23,7 @@ pub(super) fn changes(patch: &str) -> Result<Vec<Change>, String> {
                 Err("text follows the patch".into())
             };
         }
-        read(line, &mut files)?;
+        read_line(line, &mut files)?;
     }
     Err("the patch has no end".into())
 }
@@ -37,7 +37,7 @@ fn unwrapped(patch: &str) -> Result<&str, String> {
     body.and_then(|body| body.strip_suffix("\nEOF")).ok_or_else(|| "the here-document can't be read".into())
 }
 
-fn read(line: &str, files: &mut Vec<Change>) -> Result<(), String> {
+fn read_line(line: &str, files: &mut Vec<Change>) -> Result<(), String> {
     if let Some(added) = line.strip_prefix('+') {
         return append(&mut files.last_mut().ok_or("a line comes before any file")?.new, added);
     }
@@ -46,7 +46,7 @@ fn read(line: &str, files: &mut Vec<Change>) -> Result<(), String> {
     }
     let text = line.trim();
     if let Some(new) = text.strip_prefix("*** Move to:") {
-        return moved(path(new)?, files);
+        return move_last(path(new)?, files);
     }
     for (header, kind) in [
         ("*** Add File:", ChangeKind::Create),
@@ -76,7 +76,7 @@ fn path(text: &str) -> Result<String, String> {
 }
 
 /// The old name is removed, and everything that follows is about the new one.
-fn moved(new: String, files: &mut Vec<Change>) -> Result<(), String> {
+fn move_last(new: String, files: &mut Vec<Change>) -> Result<(), String> {
     let last = files.last_mut().ok_or("a new name comes before any file")?;
     last.kind = ChangeKind::Delete;
     files.push(Change { path: new, kind: ChangeKind::Move, old: String::new(), new: String::new() });

@@ -5,18 +5,18 @@ use serde_json::{Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Decision, Ended, Event, Proof, Reply, Switched};
+use super::{CallResult, Decision, Event, Proof, Reply, SessionSwitch};
 use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker =
-    Speaker { agent: Agent::Pi, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Refused };
+    Speaker { agent: Agent::Pi, tool, turn: "turn_id", proof, answers_requests: false, denied: CallResult::Refused };
 
 /// Reads one payload. The session is attended if the extension can show a dialog.
 pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload)?;
     if fields.may("hook_event_name")? == Some("ModeChange") {
-        let session = fields.own("session_id")?.unwrap_or_default();
-        return Ok(Event::Switched(Switched { session: session.into(), is_on: fields.flag("enabled")? }));
+        let session = fields.optional_text("session_id")?.unwrap_or_default();
+        return Ok(Event::Switched(SessionSwitch { session: session.into(), is_on: fields.flag("enabled")? }));
     }
     let attended = fields.flag("has_ui").unwrap_or(false);
     dialect::translate(payload, attended, SPEAKER)
@@ -54,7 +54,7 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
         "edit" => edit(fields)?,
         "grep" => search(fields.only("pattern path glob ignoreCase literal context limit")?)?,
         "find" => search(fields.only("pattern path limit")?)?,
-        "ls" => Tool::Search { path: fields.only("path limit")?.own("path")?, pattern: None, files: None },
+        "ls" => Tool::Search { path: fields.only("path limit")?.optional_text("path")?, pattern: None, files: None },
         _ => match name.strip_prefix("mcp__") {
             Some(rest) => dialect::mcp(rest, input, payload)?,
             None => Tool::Other { name: name.to_owned(), input: input.clone() },
@@ -63,7 +63,11 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
 }
 
 fn search(fields: Fields<'_>) -> Result<Tool, String> {
-    Ok(Tool::Search { path: fields.own("path")?, pattern: fields.own("pattern")?, files: fields.own("glob")? })
+    Ok(Tool::Search {
+        path: fields.optional_text("path")?,
+        pattern: fields.optional_text("pattern")?,
+        files: fields.optional_text("glob")?,
+    })
 }
 
 /// One file, one or many places in it. Older versions send a single place without a list.

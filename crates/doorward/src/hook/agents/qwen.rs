@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Ended, Event, Proof, gemini};
+use super::{CallResult, Event, Proof, gemini};
 use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker = Speaker {
@@ -13,7 +13,7 @@ const SPEAKER: Speaker = Speaker {
     turn: "prompt_id",
     proof,
     answers_requests: false,
-    denied: Ended::Declined,
+    denied: CallResult::Declined,
 };
 
 /// Reads one payload.

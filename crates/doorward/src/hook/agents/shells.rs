@@ -10,6 +10,8 @@ use doorward_engine::Shell;
 use crate::machine::agent::Agent;
 
 /// Possible paths of zsh.
+// Claude Code prefers an installed zsh when no variable names a shell, and zsh expands globs unlike bash. It may look in
+// more places than these, so a hit says "unknown" and not "zsh".
 const ZSH: [&str; 4] = ["/bin/zsh", "/usr/bin/zsh", "/usr/local/bin/zsh", "/opt/homebrew/bin/zsh"];
 
 /// What decides about the shell.
@@ -20,9 +22,9 @@ pub(crate) trait Machine {
 
 /// This machine.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Here;
+pub(crate) struct ThisMachine;
 
-impl Machine for Here {
+impl Machine for ThisMachine {
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     }
@@ -78,8 +80,8 @@ mod tests {
 
     #[test]
     fn each_agent_starts_its_own_shell() {
-        type Row = (Agent, &'static [(&'static str, &'static str)], &'static [&'static str], Shell);
-        let rows: &[Row] = &[
+        type ShellCase = (Agent, &'static [(&'static str, &'static str)], &'static [&'static str], Shell);
+        let rows: &[ShellCase] = &[
             (Agent::Claude, &[("SHELL", "/bin/zsh")], &[], Shell::Zsh),
             (Agent::Claude, &[("SHELL", "/bin/bash")], &["/bin/zsh"], Shell::Bash),
             (

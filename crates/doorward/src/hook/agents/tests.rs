@@ -9,9 +9,16 @@ fn payload(event: &str) -> Value {
     json!({"hook_event_name": event, "session_id": "s", "cwd": "/p", "tool_name": "Read", "tool_input": {}, "tool_use_id": "t"})
 }
 
-fn proposed(asked: Asked) -> Proposed {
+fn proposed(asked: AgentQuestion) -> ProposedCall {
     let call = ToolCall::new(Tool::Read { path: "/a".into() }, "/p");
-    Proposed { call, id: Some("t".into()), turn: None, asked, transcript: None, situation: Situation::default() }
+    ProposedCall {
+        call,
+        id: Some("t".into()),
+        turn: None,
+        asked,
+        transcript: None,
+        situation: SessionContext::default(),
+    }
 }
 
 #[test]
@@ -45,9 +52,9 @@ fn a_field_under_two_names_at_once_is_malformed() {
 #[test]
 fn names_lead_to_their_agents() {
     for agent in Agent::ALL {
-        assert_eq!(Agent::named(agent.name()), Some(agent));
+        assert_eq!(Agent::parse(agent.name()), Some(agent));
     }
-    assert_eq!(Agent::named("Claude"), None);
+    assert_eq!(Agent::parse("Claude"), None);
 }
 
 #[test]
@@ -80,7 +87,7 @@ fn a_request_for_a_permission_is_answered_only_where_that_does_not_answer_our_ow
     assert_eq!(Agent::Claude.translate(&payload("PermissionRequest"), true), Ok(Event::Nothing));
     assert_eq!(Agent::Pi.translate(&payload("PermissionRequest"), true), Ok(Event::Nothing));
     let Ok(Event::Proposed(asked)) = Agent::Codex.translate(&payload("PermissionRequest"), true) else { panic!() };
-    assert_eq!(asked.asked, Asked::Permission);
+    assert_eq!(asked.asked, AgentQuestion::Permission);
 }
 
 #[test]
@@ -121,20 +128,20 @@ fn no_agent_takes_a_question_or_a_refusal_for_a_yes() {
     let (ask, deny) = (Decision::Ask("why".into()), Decision::Deny("why".into()));
     let said = |agent: Agent, asked, decision: &Decision| agent.reply(&proposed(asked), decision).stdout;
     for agent in [Agent::Claude, Agent::Pi] {
-        assert!(said(agent, Asked::Call, &ask).contains("\"permissionDecision\":\"ask\""));
-        assert!(said(agent, Asked::Call, &deny).contains("\"permissionDecision\":\"deny\""));
+        assert!(said(agent, AgentQuestion::Call, &ask).contains("\"permissionDecision\":\"ask\""));
+        assert!(said(agent, AgentQuestion::Call, &deny).contains("\"permissionDecision\":\"deny\""));
     }
     for decision in [&ask, &deny, &Decision::Deny(String::new())] {
-        let answer: Value = serde_json::from_str(&said(Agent::Codex, Asked::Call, decision)).unwrap();
+        let answer: Value = serde_json::from_str(&said(Agent::Codex, AgentQuestion::Call, decision)).unwrap();
         let output = answer["hookSpecificOutput"].as_object().unwrap();
         // One field more, or no reason, and Codex runs the call.
         assert_eq!((answer.as_object().unwrap().len(), output.len()), (1, 3));
         assert_eq!(output["permissionDecision"], "deny");
         assert!(!output["permissionDecisionReason"].as_str().unwrap().is_empty());
     }
-    assert_eq!(said(Agent::Codex, Asked::Permission, &ask), "");
-    assert!(said(Agent::Codex, Asked::Permission, &deny).contains("\"behavior\":\"deny\""));
-    let answer: Value = serde_json::from_str(&said(Agent::Generic, Asked::Call, &ask)).unwrap();
+    assert_eq!(said(Agent::Codex, AgentQuestion::Permission, &ask), "");
+    assert!(said(Agent::Codex, AgentQuestion::Permission, &deny).contains("\"behavior\":\"deny\""));
+    let answer: Value = serde_json::from_str(&said(Agent::Generic, AgentQuestion::Call, &ask)).unwrap();
     assert_eq!(answer, json!({"id": "t", "verdict": "confirm", "reason": "why"}));
 }
 
@@ -142,14 +149,14 @@ fn no_agent_takes_a_question_or_a_refusal_for_a_yes() {
 fn a_yes_is_said_in_words_that_the_agent_takes() {
     let allow = Decision::Allow(Approval::pretended("fine"));
     let said = |agent: Agent, asked| agent.reply(&proposed(asked), &allow).stdout;
-    assert!(said(Agent::Claude, Asked::Call).contains("\"permissionDecision\":\"allow\""));
-    assert_eq!(said(Agent::Codex, Asked::Call), "");
+    assert!(said(Agent::Claude, AgentQuestion::Call).contains("\"permissionDecision\":\"allow\""));
+    assert_eq!(said(Agent::Codex, AgentQuestion::Call), "");
     assert_eq!(
-        serde_json::from_str::<Value>(&said(Agent::Codex, Asked::Permission)).unwrap(),
+        serde_json::from_str::<Value>(&said(Agent::Codex, AgentQuestion::Permission)).unwrap(),
         json!({"hookSpecificOutput": {"hookEventName": "PermissionRequest", "decision": {"behavior": "allow"}}})
     );
     for agent in Agent::ALL {
-        let silent = agent.reply(&proposed(Asked::Call), &Decision::Silent);
+        let silent = agent.reply(&proposed(AgentQuestion::Call), &Decision::Silent);
         assert!(silent.code == 0 && !silent.stdout.contains("allow") && !silent.stdout.contains("approve"));
     }
 }

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::Event;
 
 /// Names of fields that contain a call or part of one, in lowercase and without `_` and `-`.
+// A client that renames its event would otherwise get silence for an answer, which lets the call run.
 const OF_A_CALL: &[&str] = &[
     "args",
     "arguments",
@@ -37,6 +38,7 @@ const OF_A_CALL: &[&str] = &[
 ];
 
 /// Deeper than any payload nests its content.
+// Deeper values are content of files and messages, where such names mean nothing.
 pub(super) const DEPTH: usize = 4;
 
 /// The meaning of an unknown event: nothing, unless it carries a call. Then the agent may be waiting for an answer and would

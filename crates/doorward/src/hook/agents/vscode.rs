@@ -5,11 +5,17 @@ use serde_json::{Map, Value};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{Ended, Event, Proof, claude};
+use super::{CallResult, Event, Proof, claude};
 use crate::machine::agent::Agent;
 
-const SPEAKER: Speaker =
-    Speaker { agent: Agent::Vscode, tool, turn: "turn_id", proof, answers_requests: false, denied: Ended::Declined };
+const SPEAKER: Speaker = Speaker {
+    agent: Agent::Vscode,
+    tool,
+    turn: "turn_id",
+    proof,
+    answers_requests: false,
+    denied: CallResult::Declined,
+};
 
 /// Reads one payload; the event and the session have other names here.
 pub(super) fn translate(payload: &Value) -> Result<Event, String> {
@@ -46,7 +52,10 @@ pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Too
         }
         "create_file" | "createFile" => {
             let fields = fields.only("filePath content")?;
-            Tool::Write { path: fields.need("filePath")?, content: fields.own("content")?.unwrap_or_default() }
+            Tool::Write {
+                path: fields.need("filePath")?,
+                content: fields.optional_text("content")?.unwrap_or_default(),
+            }
         }
         "replace_string_in_file" => {
             let fields = fields.only("filePath oldString newString explanation")?;

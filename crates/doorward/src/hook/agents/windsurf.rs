@@ -6,14 +6,15 @@ use doorward_engine::{Change, ChangeKind, Tool, ToolCall};
 use serde_json::{Map, Value};
 
 use super::fields::Fields;
-use super::{Asked, Decision, Ended, Event, Proposed, Reply, Situation, likeness, unknown};
+use super::{CallResult, Decision, Event, ProposedCall, Reply, fingerprint, unknown};
 use crate::machine::agent::Agent;
 
 /// Reads one payload.
 pub(super) fn translate(payload: &Value) -> Result<Event, String> {
     let fields = Fields::of(payload).map_err(|_| "the payload is not an object")?;
     let action = fields.may("agent_action_name")?.ok_or("the payload names no action")?;
-    let session = fields.own("trajectory_id")?.unwrap_or_default();
+    let session = fields.optional_text("trajectory_id")?.unwrap_or_default();
+    // Windsurf names actions `pre_run_command`, `post_run_command` and so on.
     let (when, what) = action.split_once('_').unwrap_or_default();
     let is_call = matches!(what, "run_command" | "write_code" | "read_code" | "mcp_tool_use");
     match (when, is_call) {
@@ -23,7 +24,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
         }
         ("post", true) => {
             let info = fields.value("tool_info").ok_or("the payload has no tool info")?;
-            Ok(likeness::outcome(&session, what, &asked_for(info), Ended::Ran))
+            Ok(fingerprint::outcome(&session, what, &asked_for(info), CallResult::Ran))
         }
         ("pre", false) if what == "user_prompt" => Ok(Event::Nothing),
         ("post", false) if AFTERWARDS.contains(&what) => Ok(Event::Nothing),
@@ -33,6 +34,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
 }
 
 /// What Windsurf reports afterwards, besides calls.
+// Windsurf fires these after the fact, and an exit code of 2 would show an error for nothing.
 const AFTERWARDS: &[&str] = &["cascade_response", "cascade_response_with_transcript", "setup_worktree"];
 
 /// Formats the decision: only a refusal has an answer, with exit code 2 and its reason.
@@ -59,9 +61,7 @@ fn proposed(what: &str, info: &Value, session: String) -> Result<Event, String> 
     call.agent = Agent::Windsurf.name().to_owned();
     call.session = session.into();
     call.attended = true;
-    let call =
-        Proposed { call, id: None, turn: None, asked: Asked::Call, transcript: None, situation: Situation::default() };
-    Ok(likeness::proposed(call, what, &asked_for(info)))
+    Ok(fingerprint::proposed(ProposedCall::bare(call), what, &asked_for(info)))
 }
 
 /// The request, without its result.
@@ -100,7 +100,7 @@ fn write(fields: Fields<'_>) -> Result<Tool, String> {
     let path = fields.need("file_path")?;
     let change = |edit: Fields<'_>| {
         let edit = edit.only("old_string new_string")?;
-        let (old, new) = (edit.own("old_string")?.unwrap_or_default(), edit.need("new_string")?);
+        let (old, new) = (edit.optional_text("old_string")?.unwrap_or_default(), edit.need("new_string")?);
         let kind = if old.is_empty() { ChangeKind::Create } else { ChangeKind::Update };
         Ok(Change { path: path.clone(), kind, old, new })
     };

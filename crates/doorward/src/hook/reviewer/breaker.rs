@@ -1,13 +1,15 @@
-//! Stops asking a reviewer that failed several times in a row, so that no one waits in vain.
+//! Stops asking a reviewer that failed several times in a row, so that calls don't wait for nothing.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 /// How many failures in a row open it.
+// One failure is a hiccup. After three, every further soft question would cost its full timeout for nothing.
 const FAILURES: u32 = 3;
 
 /// How long it stays open; then one call tries again.
+// Long enough to spare a session the waiting, short enough that a restarted local model is used again soon.
 const REST_MS: u64 = 60_000;
 
 /// Failures in a row, and the last of them.
@@ -38,7 +40,7 @@ impl Breaker {
         (self.failures, self.last_ms) = (self.failures.saturating_add(1), now_ms);
     }
 
-    pub(super) fn answered(&mut self) {
+    pub(super) fn reset(&mut self) {
         *self = Breaker::default();
     }
 }
@@ -58,7 +60,7 @@ mod tests {
         assert_eq!(breaker.rests(60_003), None);
         breaker.tries(60_003);
         assert!(breaker.rests(60_004).is_some(), "the others rest while one tries");
-        breaker.answered();
+        breaker.reset();
         assert_eq!(breaker.rests(60_005), None);
         breaker.failed(60_006);
         assert_eq!(breaker.rests(60_007), None, "one failure is none in a row");

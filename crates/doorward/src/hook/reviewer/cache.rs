@@ -5,13 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use super::breaker::Breaker;
 use super::prompt::Prompt;
-use super::reply::Reply;
-use crate::machine::paths::Places;
+use super::reply::ReviewReply;
+use crate::machine::paths::Dirs;
 
 /// How long an answer is valid.
+// As long as a grant lasts: an agent that retries within a turn gets the same answer, tomorrow's call a fresh one.
 const LASTS_MS: u64 = 10 * 60 * 1000;
 
 /// How many answers are kept.
+// The file is read and authenticated as a whole for each soft question, so it has to stay small.
 const ENTRIES: usize = 64;
 
 /// The one file.
@@ -20,19 +22,19 @@ const WHOSE: &str = "reviewer";
 /// The stored state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-struct Kept {
+struct CacheState {
     breaker: Breaker,
-    answers: Vec<Answer>,
+    answers: Vec<CachedAnswer>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Answer {
+struct CachedAnswer {
     key: String,
     at_ms: u64,
-    reply: Reply,
+    reply: ReviewReply,
 }
 
-impl State for Kept {
+impl State for CacheState {
     const NAME: &'static str = "reviewer";
 }
 
@@ -43,21 +45,21 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    pub(super) fn of(places: &Places, now_ms: u64) -> Cache {
-        let key = StateKey::load_or_create(&places.state().join("reviewer.key")).ok();
-        Cache { states: key.map(|key| States::at(&places.state().join("reviewer"), key)), now_ms }
+    pub(super) fn open(dirs: &Dirs, now_ms: u64) -> Cache {
+        let key = StateKey::load_or_create(&dirs.state().join("reviewer.key")).ok();
+        Cache { states: key.map(|key| States::at(&dirs.state().join("reviewer"), key)), now_ms }
     }
 
     pub(super) fn breaker(&self) -> Breaker {
-        self.look().breaker
+        self.load().breaker
     }
 
     /// The answer to the same request, if it is not too old.
-    pub(super) fn answer(&self, key: &str) -> Option<Reply> {
-        let is_good = |answer: &&Answer| {
+    pub(super) fn answer(&self, key: &str) -> Option<ReviewReply> {
+        let is_good = |answer: &&CachedAnswer| {
             answer.key == key && self.now_ms.checked_sub(answer.at_ms).is_some_and(|age| age < LASTS_MS)
         };
-        self.look().answers.iter().find(is_good).map(|answer| answer.reply.clone())
+        self.load().answers.iter().find(is_good).map(|answer| answer.reply.clone())
     }
 
     /// Notes a trial after the pause.
@@ -71,27 +73,28 @@ impl Cache {
     }
 
     /// Stores an answer.
-    pub(super) fn answered(&self, key: &str, reply: &Reply) {
+    pub(super) fn store(&self, key: &str, reply: &ReviewReply) {
         self.change(|kept| {
-            kept.breaker.answered();
-            let is_good = |answer: &Answer| answer.key != key && answer.at_ms.saturating_add(LASTS_MS) > self.now_ms;
+            kept.breaker.reset();
+            let is_good =
+                |answer: &CachedAnswer| answer.key != key && answer.at_ms.saturating_add(LASTS_MS) > self.now_ms;
             kept.answers.retain(is_good);
-            kept.answers.push(Answer { key: key.to_owned(), at_ms: self.now_ms, reply: reply.clone() });
+            kept.answers.push(CachedAnswer { key: key.to_owned(), at_ms: self.now_ms, reply: reply.clone() });
             let surplus = kept.answers.len().saturating_sub(ENTRIES);
             kept.answers.drain(..surplus);
         });
     }
 
-    fn look(&self) -> Kept {
-        let Some(states) = &self.states else { return Kept::default() };
+    fn load(&self) -> CacheState {
+        let Some(states) = &self.states else { return CacheState::default() };
         states.load(WHOSE).unwrap_or_else(|_| {
             // Damaged or forged state is ignored: everything is asked again.
-            states.forget::<Kept>(WHOSE);
-            Kept::default()
+            states.forget::<CacheState>(WHOSE);
+            CacheState::default()
         })
     }
 
-    fn change(&self, change: impl FnOnce(&mut Kept)) {
+    fn change(&self, change: impl FnOnce(&mut CacheState)) {
         if let Some(states) = &self.states {
             // If this fails, the request is sent again.
             let _ = states.update(WHOSE, change);
@@ -110,30 +113,25 @@ pub(super) fn key(model: &str, prompt: &Prompt) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::test_home::TestHome;
 
-    fn reply(nonce: &str) -> Reply {
+    fn reply(nonce: &str) -> ReviewReply {
         let text = serde_json::json!({
             "reason": "r", "tier": "none", "decision": "allow", "confidence": 0.9, "nonce": nonce,
         });
-        super::super::reply::read(&text.to_string(), nonce).unwrap()
-    }
-
-    fn room() -> (tempfile::TempDir, Places) {
-        let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        crate::machine::record::begin(&places).unwrap();
-        (home, places)
+        super::super::reply::parse(&text.to_string(), nonce).unwrap()
     }
 
     #[test]
     fn an_answer_is_good_for_the_same_request_and_for_a_while() {
-        let (_home, places) = room();
-        let cache = Cache::of(&places, 1_000);
-        cache.answered("one", &reply("a"));
+        let home = TestHome::begun();
+        let dirs = home.dirs();
+        let cache = Cache::open(&dirs, 1_000);
+        cache.store("one", &reply("a"));
         assert!(cache.answer("one").is_some() && cache.answer("two").is_none());
-        assert!(Cache::of(&places, 1_000 + LASTS_MS - 1).answer("one").is_some());
-        assert!(Cache::of(&places, 1_000 + LASTS_MS).answer("one").is_none());
-        assert!(Cache::of(&places, 999).answer("one").is_none(), "an answer from the future");
+        assert!(Cache::open(&dirs, 1_000 + LASTS_MS - 1).answer("one").is_some());
+        assert!(Cache::open(&dirs, 1_000 + LASTS_MS).answer("one").is_none());
+        assert!(Cache::open(&dirs, 999).answer("one").is_none(), "an answer from the future");
     }
 
     #[test]
@@ -153,15 +151,16 @@ mod tests {
 
     #[test]
     fn a_forged_file_is_worth_nothing() {
-        let (_home, places) = room();
-        Cache::of(&places, 1).answered("one", &reply("a"));
-        let folder = places.state().join("reviewer");
+        let home = TestHome::begun();
+        let dirs = home.dirs();
+        Cache::open(&dirs, 1).store("one", &reply("a"));
+        let folder = dirs.state().join("reviewer");
         let file = std::fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
         let bytes = std::fs::read(&file).unwrap();
         std::fs::write(&file, String::from_utf8_lossy(&bytes).replace("one", "two")).unwrap();
-        let cache = Cache::of(&places, 2);
+        let cache = Cache::open(&dirs, 2);
         assert!(cache.answer("one").is_none() && cache.answer("two").is_none());
-        cache.answered("three", &reply("a"));
+        cache.store("three", &reply("a"));
         assert!(cache.answer("three").is_some(), "it is begun anew");
     }
 }

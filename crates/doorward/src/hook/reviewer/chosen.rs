@@ -6,11 +6,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::fault::Fault;
-use crate::hook::agents::Handed;
+use crate::hook::agents::LentKey;
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{Kind, Provider};
 
 /// How long a key command may take.
+// It runs inside the hook's deadline; a password manager that prompts the user would take longer and must fail.
 const COMMAND: Duration = Duration::from_secs(1);
 
 /// Longer than any key.
@@ -18,34 +19,40 @@ const KEY: u64 = 8 << 10;
 
 /// A built-in provider.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct BuiltInProvider {
     pub name: &'static str,
     pub kind: Kind,
     pub url: &'static str,
     pub key_env: Option<&'static str>,
 }
 
-pub(crate) const KNOWN: [Known; 5] = [
-    Known {
+// Only these names can be used without writing a URL, so a typo can't send a key to another host.
+pub(crate) const KNOWN: [BuiltInProvider; 5] = [
+    BuiltInProvider {
         name: "anthropic",
         kind: Kind::Anthropic,
         url: "https://api.anthropic.com",
         key_env: Some("ANTHROPIC_API_KEY"),
     },
-    Known { name: "openai", kind: Kind::Openai, url: "https://api.openai.com/v1", key_env: Some("OPENAI_API_KEY") },
-    Known {
+    BuiltInProvider {
+        name: "openai",
+        kind: Kind::Openai,
+        url: "https://api.openai.com/v1",
+        key_env: Some("OPENAI_API_KEY"),
+    },
+    BuiltInProvider {
         name: "openrouter",
         kind: Kind::Openai,
         url: "https://openrouter.ai/api/v1",
         key_env: Some("OPENROUTER_API_KEY"),
     },
-    Known { name: "ollama", kind: Kind::Ollama, url: "http://127.0.0.1:11434", key_env: None },
-    Known { name: "llama-cpp", kind: Kind::LlamaCpp, url: "http://127.0.0.1:8080", key_env: None },
+    BuiltInProvider { name: "ollama", kind: Kind::Ollama, url: "http://127.0.0.1:11434", key_env: None },
+    BuiltInProvider { name: "llama-cpp", kind: Kind::LlamaCpp, url: "http://127.0.0.1:8080", key_env: None },
 ];
 
 /// A model that can be asked.
 #[derive(Clone)]
-pub(crate) struct Chosen {
+pub(crate) struct UsableModel {
     /// `provider/model`.
     pub name: String,
     pub model: String,
@@ -55,7 +62,7 @@ pub(crate) struct Chosen {
     pub provider: Provider,
 }
 
-impl std::fmt::Debug for Chosen {
+impl std::fmt::Debug for UsableModel {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // The key stays out of every message.
         out.debug_struct("Chosen").field("name", &self.name).field("url", &self.url).finish_non_exhaustive()
@@ -73,7 +80,7 @@ pub(crate) fn name<'a>(reviewer: &'a Reviewer, session: Option<&'a str>) -> Resu
 
 /// A model's address, without its key.
 #[derive(Debug)]
-pub(crate) struct Reached {
+pub(crate) struct ModelAddress {
     name: String,
     provider_name: String,
     model: String,
@@ -85,12 +92,12 @@ pub(crate) struct Reached {
 }
 
 /// The named model, ready to be asked with a key from this machine.
-pub(crate) fn chosen(reviewer: &Reviewer, name: &str, home: &str) -> Result<Chosen, Fault> {
+pub(crate) fn usable_model(reviewer: &Reviewer, name: &str, home: &str) -> Result<UsableModel, Fault> {
     reached(reviewer, name)?.with_key(home, None)
 }
 
 /// The address of the named model.
-pub(crate) fn reached(reviewer: &Reviewer, name: &str) -> Result<Reached, Fault> {
+pub(crate) fn reached(reviewer: &Reviewer, name: &str) -> Result<ModelAddress, Fault> {
     let missing = |why: String| Fault::NoModel(why);
     let (provider_name, model) =
         name.split_once('/').ok_or_else(|| missing(format!("`{name}` is not `provider/model`")))?;
@@ -105,22 +112,22 @@ pub(crate) fn reached(reviewer: &Reviewer, name: &str) -> Result<Reached, Fault>
     let key_env = known.and_then(|known| known.key_env).filter(|_| is_usual);
     let url = url.trim_end_matches('/').to_owned();
     let (name, provider_name, model) = (name.to_owned(), provider_name.to_owned(), model.to_owned());
-    Ok(Reached { name, provider_name, model, kind, url, key_env, provider })
+    Ok(ModelAddress { name, provider_name, model, kind, url, key_env, provider })
 }
 
-impl Reached {
+impl ModelAddress {
     /// Finds the key: where the user configured it, else the one the agent lends, else in the usual variable.
-    pub(crate) fn with_key(self, home: &str, handed: Option<&Handed>) -> Result<Chosen, Fault> {
+    pub(crate) fn with_key(self, home: &str, handed: Option<&LentKey>) -> Result<UsableModel, Fault> {
         let key = match handed.filter(|handed| self.takes(handed)) {
             Some(handed) => Some(clean(&handed.key).map_err(Fault::NoModel)?),
             None => key(&self.provider, self.key_env, home).map_err(Fault::NoModel)?,
         };
-        let Reached { name, model, kind, url, provider, .. } = self;
-        Ok(Chosen { name, model, kind, url, key, provider })
+        let ModelAddress { name, model, kind, url, provider, .. } = self;
+        Ok(UsableModel { name, model, kind, url, key, provider })
     }
 
     /// INVARIANT: an agent's key goes only to the host the agent itself sends it to.
-    fn takes(&self, handed: &Handed) -> bool {
+    fn takes(&self, handed: &LentKey) -> bool {
         let is_own = self.provider.key_env.is_some()
             || self.provider.key_file.is_some()
             || !self.provider.key_command.is_empty();
@@ -228,7 +235,7 @@ mod tests {
             let text = format!(
                 "[reviewer]\nmodel = \"p/m\"\n[reviewer.providers.p]\nkind = \"openai\"\nurl = \"https://x.example\"\n{provider}"
             );
-            chosen(&reviewer(&text), "p/m", home.path().to_str().unwrap()).map(|chosen| chosen.key)
+            usable_model(&reviewer(&text), "p/m", home.path().to_str().unwrap()).map(|chosen| chosen.key)
         };
         assert_eq!(of("").unwrap(), None);
         assert_eq!(of("key_file = \"~/key\"").unwrap().as_deref(), Some("from-a-file"));
@@ -247,10 +254,10 @@ mod tests {
     #[test]
     fn the_key_of_an_agent_goes_only_where_the_agent_sends_it() {
         let lent =
-            |provider: &str, url: &str| Handed { provider: provider.into(), url: url.into(), key: "lent".into() };
+            |provider: &str, url: &str| LentKey { provider: provider.into(), url: url.into(), key: "lent".into() };
         let mine =
             "[reviewer]\nmodel = \"p/m\"\n[reviewer.providers.p]\nkind = \"openai\"\nurl = \"https://x.example/v1\"\n";
-        let of = |text: &str, handed: &Handed| {
+        let of = |text: &str, handed: &LentKey| {
             let found = reached(&reviewer(text), "p/m").unwrap().with_key("/", Some(handed));
             found.map(|chosen| chosen.key)
         };
@@ -267,13 +274,13 @@ mod tests {
         }
         let own = format!("{mine}key_command = [\"/bin/echo\", \"own\"]");
         assert_eq!(of(&own, &lent("p", "https://x.example/v1")).unwrap().as_deref(), Some("own"));
-        assert!(of(mine, &Handed { key: "two words".into(), ..lent("p", "https://x.example") }).is_err());
+        assert!(of(mine, &LentKey { key: "two words".into(), ..lent("p", "https://x.example") }).is_err());
         assert!(!format!("{:?}", lent("p", "https://x.example")).contains("lent"));
     }
 
     #[test]
     fn a_provider_that_nobody_knows_is_no_model() {
-        let said = chosen(&reviewer(""), "frob/x", "/").unwrap_err().to_string();
+        let said = usable_model(&reviewer(""), "frob/x", "/").unwrap_err().to_string();
         assert!(said.contains("`frob` is unknown"), "{said}");
     }
 }

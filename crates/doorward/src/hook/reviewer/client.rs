@@ -8,22 +8,25 @@ use serde_json::Value;
 use ureq::tls::{PemItem, RootCerts, TlsConfig};
 use ureq::{Agent, Error};
 
-use super::chosen::{Chosen, expanded};
+use super::chosen::{UsableModel, expanded};
 use super::fault::Fault;
 use super::prompt::Prompt;
-use super::provider::{self, Request, Stage, Usage};
-use super::reply::{self, Reply};
+use super::provider::{self, ModelRequest, ReviewStage, Usage};
+use super::reply::{self, ReviewReply};
 
 /// Longer than any answer.
+// Bounds memory against a server that streams without end; the deadline alone would allow gigabytes.
 const LIMIT: u64 = 64 << 10;
 
 /// Pause between a failed connection and the second attempt.
+// A second attempt is made only if no connection was made: after a reply, asking again would give whoever
+// wrote the action a second chance (decision 0019).
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The result of asking once.
 #[derive(Debug)]
 pub(crate) struct Exchange {
-    pub result: Result<Reply, Fault>,
+    pub result: Result<ReviewReply, Fault>,
     pub usage: Usage,
     pub took: Duration,
     /// How many requests were sent.
@@ -31,7 +34,7 @@ pub(crate) struct Exchange {
 }
 
 /// Asks a model. Tries once more if the connection failed, and only then.
-pub(crate) fn ask(chosen: &Chosen, prompt: &Prompt, stage: Stage, time: Duration, home: &str) -> Exchange {
+pub(crate) fn ask(chosen: &UsableModel, prompt: &Prompt, stage: ReviewStage, time: Duration, home: &str) -> Exchange {
     let start = Instant::now();
     let request = provider::request(chosen, prompt, stage);
     let (mut requests, mut usage) = (0, Usage::default());
@@ -48,9 +51,9 @@ pub(crate) fn ask(chosen: &Chosen, prompt: &Prompt, stage: Stage, time: Duration
             continue;
         }
         break response.and_then(|body| {
-            let said = provider::said(chosen.kind, &body)?;
+            let said = provider::read_answer(chosen.kind, &body)?;
             usage = said.usage;
-            reply::read(&said.text, &prompt.nonce).map_err(Fault::Invalid)
+            reply::parse(&said.text, &prompt.nonce).map_err(Fault::Invalid)
         });
     };
     let result = match result {
@@ -61,7 +64,7 @@ pub(crate) fn ask(chosen: &Chosen, prompt: &Prompt, stage: Stage, time: Duration
     Exchange { result, usage, took: start.elapsed(), requests }
 }
 
-fn send(chosen: &Chosen, request: &Request, time: Duration, home: &str) -> Result<Value, Fault> {
+fn send(chosen: &UsableModel, request: &ModelRequest, time: Duration, home: &str) -> Result<Value, Fault> {
     let agent = agent(chosen, time, home)?;
     let mut post = agent.post(&request.url).header("content-type", "application/json");
     for (name, value) in &request.headers {
@@ -84,7 +87,7 @@ fn send(chosen: &Chosen, request: &Request, time: Duration, home: &str) -> Resul
 }
 
 /// INVARIANT: no redirect is followed, no proxy of the environment is used, and no certificate is left unchecked.
-fn agent(chosen: &Chosen, time: Duration, home: &str) -> Result<Agent, Fault> {
+fn agent(chosen: &UsableModel, time: Duration, home: &str) -> Result<Agent, Fault> {
     let tls = TlsConfig::builder().root_certs(roots(chosen, home)?).build();
     let config = Agent::config_builder()
         .timeout_global(Some(time))
@@ -98,7 +101,7 @@ fn agent(chosen: &Chosen, time: Duration, home: &str) -> Result<Agent, Fault> {
     Ok(config.new_agent())
 }
 
-fn roots(chosen: &Chosen, home: &str) -> Result<RootCerts, Fault> {
+fn roots(chosen: &UsableModel, home: &str) -> Result<RootCerts, Fault> {
     let Some(file) = chosen.provider.ca_file.as_deref() else { return Ok(RootCerts::WebPki) };
     let path = expanded(file, home);
     let text = crate::machine::checked_read::read(Path::new(&path)).map_err(Fault::Tls)?;

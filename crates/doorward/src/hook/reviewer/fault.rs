@@ -34,7 +34,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// One word for the record.
-    pub(crate) const fn word(&self) -> &'static str {
+    pub(crate) const fn as_str(&self) -> &'static str {
         match self {
             Fault::NoModel(_) => "no-model",
             Fault::Resting(_) => "resting",

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::machine::visible;
 
 /// The tags and separators of the message; text that contains one of them was written to deceive, or is about us.
+// An action that contains one could close our block early and continue in the voice of the policy.
 const NAMES: &[&str] = &[
     "loaded-project-instructions",
     "transcript_entries_omitted",
@@ -48,6 +49,7 @@ fn defused(raw: &str, bracket: &str, first: impl Fn(char) -> String) -> String {
     let mut rest = raw;
     while let Some(character) = rest.chars().next() {
         let behind = rest.get(character.len_utf8()..).unwrap_or_default();
+        // Only our own tags are defused, so that code with generics or HTML stays readable.
         if character == '<' && opens(behind) {
             out.push_str(bracket);
         } else if matches!(character, 'L' | 'l') && is_separator(rest) {

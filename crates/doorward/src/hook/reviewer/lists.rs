@@ -35,7 +35,7 @@ impl Lists {
     }
 
     /// Each list by its name in the configuration.
-    pub(crate) fn named(&self) -> [(&'static str, &[String]); 4] {
+    pub(crate) fn with_names(&self) -> [(&'static str, &[String]); 4] {
         [
             ("environment", &self.environment),
             ("allow", &self.allow),
@@ -48,7 +48,7 @@ impl Lists {
     pub(crate) fn policy(&self) -> String {
         let lines = REVIEWER_POLICY.lines().map(|line| {
             let place = line.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-            match self.named().iter().find(|(name, _)| Some(*name) == place) {
+            match self.with_names().iter().find(|(name, _)| Some(*name) == place) {
                 Some((_, entries)) => bullets(entries),
                 None => line.to_owned(),
             }
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn the_built_in_lists_are_there_and_every_soft_rule_says_what_clears_it() {
         let lists = Lists::built_in();
-        for (name, entries) in lists.named() {
+        for (name, entries) in lists.with_names() {
             assert!(entries.len() >= 6, "{name}");
             assert!(entries.iter().all(|entry| entry.ends_with('.')), "{name}");
         }

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use doorward_engine::{DescribedWorld, Description, Policy, ToolCall};
 
-use super::chosen::Chosen;
+use super::chosen::UsableModel;
 use super::client::{self, Exchange};
 use super::fault::Fault;
 use super::lists::Lists;
-use super::prompt::{Matter, Prompt};
-use super::provider::Stage;
+use super::prompt::{Prompt, PromptInput};
+use super::provider::ReviewStage;
 use super::tests::Room;
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{Kind, Provider};
@@ -80,11 +80,11 @@ fn is_ready(port: u16) -> std::io::Result<bool> {
 fn ask(llama: &Llama, kind: Kind, nonce: &str, time: Duration) -> Exchange {
     let world = DescribedWorld::new(Description::default(), "/srv/app");
     let call = ToolCall::bash("git push origin topic", "/srv/app");
-    let considered = crate::memory::evaluation::consider(&call, &world, &Policy::built_in());
-    let matter = Matter {
+    let evaluation = crate::memory::evaluation::evaluate(&call, &world, &Policy::built_in());
+    let matter = PromptInput {
         call: &call,
-        facts: &considered.facts,
-        judgement: &considered.judgement,
+        facts: &evaluation.facts,
+        judgement: &evaluation.judgement,
         instructions: &[],
         transcript: &[],
         key: &[1; 16],
@@ -95,8 +95,9 @@ fn ask(llama: &Llama, kind: Kind, nonce: &str, time: Duration) -> Exchange {
         Kind::Openai => format!("{base}/v1"),
         Kind::Anthropic | Kind::LlamaCpp | Kind::Ollama => base,
     };
-    let chosen = Chosen { name: "l/m".into(), model: "m".into(), kind, url, key: None, provider: Provider::default() };
-    client::ask(&chosen, &prompt, Stage::Reasoned, time, "/")
+    let chosen =
+        UsableModel { name: "l/m".into(), model: "m".into(), kind, url, key: None, provider: Provider::default() };
+    client::ask(&chosen, &prompt, ReviewStage::Reasoned, time, "/")
 }
 
 #[test]

@@ -30,20 +30,21 @@ use std::time::{Duration, Instant};
 use doorward_engine::{Answer, Clearance, Confidence, Degree, Facts, Policy, Review, Source, Verdict, World};
 use serde::Serialize;
 
-use crate::hook::agents::Proposed;
+use crate::hook::agents::InstructionFile;
+use crate::hook::agents::ProposedCall;
 use crate::machine::checked_read;
 use crate::machine::clock::now_ms;
 use crate::machine::key;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::memory::evaluation::{Evaluation, RecordedReview};
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{FAST_MS, REASONED_MS, Reasoned};
 use cache::Cache;
-use chosen::Chosen;
+use chosen::UsableModel;
 use fault::Fault;
-use prompt::{Matter, Prompt};
-use provider::{Stage, Usage};
-use reply::{Decision, Reply, Tier};
+use prompt::{Prompt, PromptInput};
+use provider::{ReviewStage, Usage};
+use reply::{ReviewDecision, ReviewReply, Tier};
 
 pub(crate) use lists::Lists;
 
@@ -61,18 +62,18 @@ const REASON: usize = 500;
 
 /// The origin of a call, for the reviewer.
 #[derive(Debug)]
-pub(crate) struct Scene<'a> {
-    pub places: &'a Places,
+pub(crate) struct ReviewContext<'a> {
+    pub dirs: &'a Dirs,
     pub reviewer: &'a Reviewer,
-    pub proposed: &'a Proposed,
+    pub proposed: &'a ProposedCall,
     pub project: Option<&'a str>,
     /// The maximum time available.
-    pub room: Duration,
+    pub time_left: Duration,
 }
 
 /// The result of asking, as recorded.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Reviewed {
+pub(crate) struct ReviewResult {
     pub answer: Answer,
     pub model: String,
     pub because: String,
@@ -83,7 +84,7 @@ pub(crate) struct Reviewed {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub stage: Option<Stage>,
+    pub stage: Option<ReviewStage>,
     #[serde(flatten)]
     pub usage: Usage,
     pub requests: u32,
@@ -94,10 +95,10 @@ pub(crate) struct Reviewed {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub kept: bool,
     #[serde(skip)]
-    targets: Vec<reply::Named>,
+    targets: Vec<reply::NamedTarget>,
 }
 
-impl Reviewed {
+impl ReviewResult {
     /// What the record keeps of it.
     fn to_record(&self) -> RecordedReview {
         RecordedReview { said: serde_json::value::to_raw_value(self).unwrap_or_default(), took_ms: self.took_ms }
@@ -107,13 +108,13 @@ impl Reviewed {
 /// Asks the reviewer about a call it may decide. INVARIANT: only what `is_for_it` accepts comes here.
 pub(crate) fn consult(
     evaluation: Evaluation,
-    scene: &Scene<'_>,
+    context: &ReviewContext<'_>,
     policy: &Policy,
     world: &dyn World,
 ) -> (Evaluation, RecordedReview) {
-    let mut reviewed = asked(&evaluation, scene);
+    let mut reviewed = ask(&evaluation, context);
     if reviewed.answer == Answer::Allows
-        && let Some(objection) = targets::objection(&reviewed.targets, &scene.proposed.call, world, policy)
+        && let Some(objection) = targets::objection(&reviewed.targets, &context.proposed.call, world, policy)
     {
         (reviewed.answer, reviewed.because) = (Answer::Declines, objection);
     }
@@ -122,8 +123,8 @@ pub(crate) fn consult(
 }
 
 /// A soft question that layer 2 could not answer, about a fully understood call.
-pub(crate) fn is_for_it(considered: &Evaluation, reviewer: &Reviewer, policy: &Policy) -> bool {
-    let judgement = &considered.judgement;
+pub(crate) fn is_for_it(evaluation: &Evaluation, reviewer: &Reviewer, policy: &Policy) -> bool {
+    let judgement = &evaluation.judgement;
     let is_unsure =
         judgement.opinions.iter().any(|opinion| opinion.source == Source::Score && opinion.verdict == Verdict::Confirm);
     reviewer.is_on()
@@ -131,62 +132,67 @@ pub(crate) fn is_for_it(considered: &Evaluation, reviewer: &Reviewer, policy: &P
         && judgement.verdict == Verdict::Confirm
         && judgement.cleared_by == Some(Clearance::Soft)
         && is_unsure
-        && considered.facts.coverage.degree != Degree::Opaque
-        && !considered.facts.cancelled
+        && evaluation.facts.coverage.degree != Degree::Opaque
+        && !evaluation.facts.cancelled
 }
 
-fn asked(considered: &Evaluation, scene: &Scene<'_>) -> Reviewed {
+fn ask(evaluation: &Evaluation, context: &ReviewContext<'_>) -> ReviewResult {
     let start = Instant::now();
-    let session = scene.proposed.situation.model.as_deref();
-    let name = chosen::name(scene.reviewer, session);
+    let session = context.proposed.situation.model.as_deref();
+    let name = chosen::name(context.reviewer, session);
     let shown = name.as_ref().map_or("none", |name| name).to_owned();
-    let cache = Cache::of(scene.places, now_ms());
+    let cache = Cache::open(context.dirs, now_ms());
     let result = name.and_then(|name| {
         if let Some(left) = cache.breaker().rests(now_ms()) {
             return Err(Fault::Resting(left));
         }
-        let handed = scene.proposed.situation.handed.as_ref();
-        let chosen = chosen::reached(scene.reviewer, name)?.with_key(scene.places.home(), handed)?;
-        let prompt = prepared(considered, scene)?;
+        let handed = context.proposed.situation.handed.as_ref();
+        let chosen = chosen::reached(context.reviewer, name)?.with_key(context.dirs.home(), handed)?;
+        let prompt = prepared(evaluation, context)?;
         let key = cache::key(&chosen.name, &prompt);
         match cache.answer(&key) {
-            Some(reply) => Ok(Reviewed { kept: true, ..Reviewed::of(&chosen, reply) }),
+            Some(reply) => Ok(ReviewResult { kept: true, ..ReviewResult::of(&chosen, reply) }),
             None => {
                 cache.tries();
-                Ok(in_stages(scene, &chosen, &prompt, (&cache, &key)))
+                Ok(in_stages(context, &chosen, &prompt, (&cache, &key)))
             }
         }
     });
     let took_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let reviewed = result.unwrap_or_else(|fault| Reviewed::failed(shown, &fault));
-    Reviewed { took_ms, ..reviewed }
+    let reviewed = result.unwrap_or_else(|fault| ReviewResult::failed(shown, &fault));
+    ReviewResult { took_ms, ..reviewed }
 }
 
 /// The fast stage, and if it passes, the slower one if configured.
-fn in_stages(scene: &Scene<'_>, chosen: &Chosen, prompt: &Prompt, (cache, key): (&Cache, &str)) -> Reviewed {
-    let (mut last, mut is_tired): (Option<Reviewed>, bool) = (None, false);
+fn in_stages(
+    context: &ReviewContext<'_>,
+    chosen: &UsableModel,
+    prompt: &Prompt,
+    (cache, key): (&Cache, &str),
+) -> ReviewResult {
+    let (mut last, mut is_tired): (Option<ReviewResult>, bool) = (None, false);
     let start = Instant::now();
-    for (stage, time) in stages(scene.reviewer, scene.proposed.call.attended) {
-        let time = time.min(scene.room.saturating_sub(start.elapsed()));
+    for (stage, time) in stages(context.reviewer, context.proposed.call.attended) {
+        let time = time.min(context.time_left.saturating_sub(start.elapsed()));
         if time.is_zero() {
             break;
         }
-        let exchange = client::ask(chosen, prompt, stage, time, scene.places.home());
+        let exchange = client::ask(chosen, prompt, stage, time, context.dirs.home());
         let goes_on = match &exchange.result {
-            Ok(reply) => reply.decision == Decision::Block,
+            Ok(reply) => reply.decision == ReviewDecision::Block,
             Err(fault) => fault.leaves_hope(),
         };
         is_tired = exchange.result.as_ref().is_err_and(Fault::tires);
         if let Ok(reply) = &exchange.result {
-            cache.answered(key, reply);
+            cache.store(key, reply);
         }
         let now = match exchange.result {
-            Ok(reply) => Reviewed::of(chosen, reply),
-            Err(fault) => Reviewed::failed(chosen.name.clone(), &fault),
+            Ok(reply) => ReviewResult::of(chosen, reply),
+            Err(fault) => ReviewResult::failed(chosen.name.clone(), &fault),
         };
         let usage = last.as_ref().map(|before| before.usage).unwrap_or_default().plus(exchange.usage);
         let requests = last.map_or(0, |before| before.requests) + exchange.requests;
-        last = Some(Reviewed { stage: Some(stage), cost_usd: cost(chosen, usage), usage, requests, ..now });
+        last = Some(ReviewResult { stage: Some(stage), cost_usd: cost(chosen, usage), usage, requests, ..now });
         if !goes_on {
             break;
         }
@@ -194,11 +200,11 @@ fn in_stages(scene: &Scene<'_>, chosen: &Chosen, prompt: &Prompt, (cache, key): 
     if is_tired {
         cache.failed();
     }
-    last.unwrap_or_else(|| Reviewed::failed(chosen.name.clone(), &Fault::NoTime))
+    last.unwrap_or_else(|| ReviewResult::failed(chosen.name.clone(), &Fault::NoTime))
 }
 
 /// The configured stages, with their time.
-fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (Stage, Duration)> + use<> {
+fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (ReviewStage, Duration)> + use<> {
     let fast = reviewer.fast_ms.unwrap_or(FAST_MS).min(FAST_MS);
     let reasoned = reviewer.reasoned_ms.unwrap_or(REASONED_MS).min(REASONED_MS);
     let is_wanted = match reviewer.reasoned.unwrap_or(Reasoned::Headless) {
@@ -206,25 +212,25 @@ fn stages(reviewer: &Reviewer, is_attended: bool) -> impl Iterator<Item = (Stage
         Reasoned::Always => true,
         Reasoned::Never => false,
     };
-    let stages = [(Stage::Fast, fast), (Stage::Reasoned, if is_wanted { reasoned } else { 0 })];
+    let stages = [(ReviewStage::Fast, fast), (ReviewStage::Reasoned, if is_wanted { reasoned } else { 0 })];
     let timed = stages.map(|(stage, time)| (stage, Duration::from_millis(u64::from(time))));
     timed.into_iter().filter(|(_, time)| !time.is_zero())
 }
 
-fn prepared(considered: &Evaluation, scene: &Scene<'_>) -> Result<Prompt, Fault> {
-    let key = key::redaction(&scene.places.state());
-    let text = scene.proposed.transcript.as_deref().and_then(|path| checked_read::end_of(path, transcript::TAIL));
-    let instructions = instructions(scene);
-    let matter = Matter {
-        call: &scene.proposed.call,
-        facts: &considered.facts,
-        judgement: &considered.judgement,
+fn prepared(evaluation: &Evaluation, context: &ReviewContext<'_>) -> Result<Prompt, Fault> {
+    let key = key::redaction(&context.dirs.state());
+    let text = context.proposed.transcript.as_deref().and_then(|path| checked_read::end_of(path, transcript::TAIL));
+    let instructions = instructions(context);
+    let matter = PromptInput {
+        call: &context.proposed.call,
+        facts: &evaluation.facts,
+        judgement: &evaluation.judgement,
         instructions: &instructions,
         transcript: &transcript::entries(&text.unwrap_or_default()),
         key: &key,
     };
     let nonce = nonce().ok_or_else(|| Fault::Unsendable("can't get a random number".to_owned()))?;
-    Prompt::new(Lists::of(scene.reviewer).policy(), matter, &nonce).map_err(Fault::Unsendable)
+    Prompt::new(Lists::of(context.reviewer).policy(), matter, &nonce).map_err(Fault::Unsendable)
 }
 
 pub(crate) fn nonce() -> Option<String> {
@@ -232,39 +238,45 @@ pub(crate) fn nonce() -> Option<String> {
 }
 
 /// What the agent loaded, or what is in the project.
-fn instructions(scene: &Scene<'_>) -> Vec<(String, String)> {
-    if scene.reviewer.instructions == Some(false) {
+fn instructions(context: &ReviewContext<'_>) -> Vec<InstructionFile> {
+    if context.reviewer.instructions == Some(false) {
         return Vec::new();
     }
-    if let Some(files) = &scene.proposed.situation.instructions {
+    if let Some(files) = &context.proposed.situation.instructions {
         return files.clone();
     }
-    let Some(root) = scene.project else { return Vec::new() };
-    let file = |name: &&str| Some(((*name).to_owned(), checked_read::start_of(Path::new(root).join(name), LONGEST)?));
+    let Some(root) = context.project else { return Vec::new() };
+    let file = |name: &&str| {
+        let text = checked_read::start_of(Path::new(root).join(name), LONGEST)?;
+        Some(InstructionFile { path: (*name).to_owned(), text })
+    };
     INSTRUCTIONS.iter().filter_map(file).collect()
 }
 
-impl Reviewed {
-    fn of(chosen: &Chosen, reply: Reply) -> Reviewed {
+impl ReviewResult {
+    fn of(chosen: &UsableModel, reply: ReviewReply) -> ReviewResult {
         let answer = match reply.decision {
-            Decision::Allow => Answer::Allows,
-            Decision::Block => Answer::Declines,
+            ReviewDecision::Allow => Answer::Allows,
+            ReviewDecision::Block => Answer::Declines,
         };
         let because: String = reply.reason.chars().take(REASON).collect();
-        Reviewed {
+        ReviewResult {
             tier: Some(reply.tier),
             confidence: Some(reply.confidence),
             targets: reply.targets,
-            ..Reviewed::empty(answer, chosen.name.clone(), because)
+            ..ReviewResult::empty(answer, chosen.name.clone(), because)
         }
     }
 
-    fn failed(model: String, fault: &Fault) -> Reviewed {
-        Reviewed { fault: Some(fault.word()), ..Reviewed::empty(Answer::Unavailable, model, fault.to_string()) }
+    fn failed(model: String, fault: &Fault) -> ReviewResult {
+        ReviewResult {
+            fault: Some(fault.as_str()),
+            ..ReviewResult::empty(Answer::Unavailable, model, fault.to_string())
+        }
     }
 
-    fn empty(answer: Answer, model: String, because: String) -> Reviewed {
-        Reviewed {
+    fn empty(answer: Answer, model: String, because: String) -> ReviewResult {
+        ReviewResult {
             answer,
             model,
             because,
@@ -283,7 +295,7 @@ impl Reviewed {
 
     /// The fact for `judge`.
     fn fact(&self) -> Review {
-        let Reviewed { answer, model, because, confidence, .. } = self.clone();
+        let ReviewResult { answer, model, because, confidence, .. } = self.clone();
         Review { answer, model, because, confidence }
     }
 }
@@ -299,7 +311,7 @@ impl Usage {
 }
 
 /// In dollars, if the user configured prices.
-pub(crate) fn cost(chosen: &Chosen, usage: Usage) -> Option<f64> {
+pub(crate) fn cost(chosen: &UsableModel, usage: Usage) -> Option<f64> {
     let (input, output) = (chosen.provider.price_input?, chosen.provider.price_output?);
     Some((usage.tokens_read as f64 * input + usage.tokens_written as f64 * output) / 1e6)
 }

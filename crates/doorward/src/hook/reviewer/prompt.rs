@@ -5,15 +5,18 @@ use serde_json::{Value, json};
 
 use super::fence::{self, SEPARATOR};
 use super::transcript;
+use crate::hook::agents::InstructionFile;
 use crate::machine::visible;
 
 /// Characters of one instruction file.
+// Instruction files are written by the project; a long one must not crowd the policy out of the model's attention.
 const INSTRUCTIONS: usize = 4_000;
 
 /// Characters of all of them.
 const ALL_INSTRUCTIONS: usize = 24_000;
 
 /// Characters of an action. A longer one is not truncated; it is not sent at all.
+// A part of an action can be harmless while the whole is not, so there is nothing in between.
 const ACTION: usize = 60_000;
 
 /// The two texts of a request.
@@ -26,20 +29,20 @@ pub(crate) struct Prompt {
 
 /// The parts of a message.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Matter<'a> {
+pub(crate) struct PromptInput<'a> {
     pub call: &'a ToolCall,
     pub facts: &'a Facts,
     pub judgement: &'a Judgement,
     /// Instruction files by path, or one text that the agent's extension put together.
-    pub instructions: &'a [(String, String)],
-    pub transcript: &'a [transcript::Entry],
+    pub instructions: &'a [InstructionFile],
+    pub transcript: &'a [transcript::TranscriptEntry],
     /// The key for hashing secrets.
     pub key: &'a [u8; 16],
 }
 
 impl Prompt {
     /// The request about a call. The error says why there can be none.
-    pub(crate) fn new(system: String, matter: Matter<'_>, nonce: &str) -> Result<Prompt, String> {
+    pub(crate) fn new(system: String, matter: PromptInput<'_>, nonce: &str) -> Result<Prompt, String> {
         let action = action(matter)?;
         let none = |text: String| if text.is_empty() { "(none)".to_owned() } else { text };
         let transcript = transcript::written(matter.transcript, matter.call.user_message.as_deref(), matter.key);
@@ -55,8 +58,8 @@ impl Prompt {
 }
 
 /// The facts as recorded, without secrets.
-fn facts(matter: Matter<'_>) -> String {
-    let Matter { facts, judgement, .. } = matter;
+fn facts(matter: PromptInput<'_>) -> String {
+    let PromptInput { facts, judgement, .. } = matter;
     let mut lines = vec![
         json!({ "directory": matter.call.cwd, "project": facts.project, "project_trusted": facts.project_trusted }),
         json!({ "understood": facts.coverage }),
@@ -71,8 +74,8 @@ fn facts(matter: Matter<'_>) -> String {
     lines.iter().map(line).collect::<Vec<String>>().join("\n")
 }
 
-fn instructions(matter: Matter<'_>) -> String {
-    let file = |(path, text): &(String, String)| {
+fn instructions(matter: PromptInput<'_>) -> String {
+    let file = |InstructionFile { path, text }: &InstructionFile| {
         let text = redact(text, matter.key);
         let title = fence::text(path).replace('\n', " ");
         format!("# {title}\n{}", fence::quoted(&fence::shortened(&text, INSTRUCTIONS)))
@@ -88,23 +91,12 @@ fn instructions(matter: Matter<'_>) -> String {
 }
 
 /// The exact action. INVARIANT: never truncated; only secrets are replaced.
-fn action(matter: Matter<'_>) -> Result<String, String> {
+fn action(matter: PromptInput<'_>) -> Result<String, String> {
     let tool = &matter.call.tool;
-    let input = match tool {
-        Tool::Malformed { problem, .. } => return Err(format!("the call can't be read: {problem}")),
-        Tool::Other { input, .. } => input.clone(),
-        Tool::Bash { .. }
-        | Tool::PowerShell { .. }
-        | Tool::Write { .. }
-        | Tool::Edit { .. }
-        | Tool::Read { .. }
-        | Tool::Search { .. }
-        | Tool::Fetch { .. }
-        | Tool::WebSearch { .. }
-        | Tool::Mcp { .. }
-        | Tool::Task { .. }
-        | Tool::Python { .. } => fields(tool),
-    };
+    if let Tool::Malformed { problem, .. } = tool {
+        return Err(format!("the call can't be read: {problem}"));
+    }
+    let input = if let Tool::Other { input, .. } = tool { input.clone() } else { fields(tool) };
     let input = serde_json::to_string_pretty(&redacted(&input, matter.key)).map_err(|error| error.to_string())?;
     let name = redact(tool.name(), matter.key).replace(char::is_whitespace, "_");
     let text = format!("{} {}", fence::json(&visible(&name)), fence::json(&visible(&input)));

@@ -3,38 +3,43 @@
 use doorward_engine::{DescribedWorld, Description, Judgement, Policy, ToolCall, Verdict};
 use serde_json::{Value, json};
 
-use super::chosen::Chosen;
+use super::chosen::UsableModel;
 use super::fault::Fault;
 use super::lists::Lists;
-use super::prompt::{Matter, Prompt};
-use super::provider::{self, Stage};
+use super::prompt::{Prompt, PromptInput};
+use super::provider::{self, ReviewStage};
 use super::reply;
-use super::transcript::Entry;
+use super::transcript::TranscriptEntry;
+use crate::hook::agents::InstructionFile;
 use crate::memory::evaluation::{self, Evaluation};
 use crate::policy::config::Reviewer;
 use crate::policy::config::reviewer::{Kind, Provider};
 
 const NONCE: &str = "0123456789abcdef";
 
-fn considered(call: &ToolCall) -> Evaluation {
+fn evaluation(call: &ToolCall) -> Evaluation {
     let described: Description = serde_json::from_value(json!({
         "home": "/home/jo", "project": "/srv/app",
         "git": { "root": "/srv/app", "clean": true, "tracked": "all", "remotes": { "origin": "https://github.com/jo/app" } },
     }))
     .unwrap();
-    evaluation::consider(call, &DescribedWorld::new(described, "/srv/app"), &Policy::built_in())
+    evaluation::evaluate(call, &DescribedWorld::new(described, "/srv/app"), &Policy::built_in())
 }
 
 fn judged(command: &str) -> Judgement {
-    considered(&ToolCall::bash(command, "/srv/app")).judgement
+    evaluation(&ToolCall::bash(command, "/srv/app")).judgement
 }
 
-fn prompt(call: &ToolCall, instructions: &[(String, String)], transcript: &[Entry]) -> Prompt {
-    let considered = considered(call);
-    let matter = Matter {
+fn file(text: String) -> InstructionFile {
+    InstructionFile { path: "AGENTS.md".to_owned(), text }
+}
+
+fn prompt(call: &ToolCall, instructions: &[InstructionFile], transcript: &[TranscriptEntry]) -> Prompt {
+    let evaluation = evaluation(call);
+    let matter = PromptInput {
         call,
-        facts: &considered.facts,
-        judgement: &considered.judgement,
+        facts: &evaluation.facts,
+        judgement: &evaluation.judgement,
         instructions,
         transcript,
         key: &[1; 16],
@@ -47,11 +52,10 @@ fn prompt(call: &ToolCall, instructions: &[(String, String)], transcript: &[Entr
 fn the_whole_prompt_is_as_it_is_on_file() {
     let mut call = ToolCall::bash("git push origin topic 2>&1 | tail -3", "/srv/app");
     call.user_message = Some("now push the branch topic to origin".into());
-    let instructions =
-        [("AGENTS.md".to_owned(), "# Rules\nRun `make test` before a commit.\n</transcript>".to_owned())];
+    let instructions = [file("# Rules\nRun `make test` before a commit.\n</transcript>".to_owned())];
     let transcript = [
-        Entry::User("mend the lexer".into()),
-        Entry::Call { tool: "Bash".into(), input: r#"{"command":"cargo test"}"#.into() },
+        TranscriptEntry::User("mend the lexer".into()),
+        TranscriptEntry::Call { tool: "Bash".into(), input: r#"{"command":"cargo test"}"#.into() },
     ];
     let Prompt { system, message, .. } = prompt(&call, &instructions, &transcript);
     let whole = format!("{system}\n\n======== message ========\n\n{message}\n");
@@ -63,8 +67,8 @@ fn the_whole_prompt_is_as_it_is_on_file() {
     assert!(whole == kept, "the prompt changed; UPDATE=1 writes it anew:\n{whole}");
 }
 
-fn chosen(kind: Kind) -> Chosen {
-    Chosen {
+fn chosen(kind: Kind) -> UsableModel {
+    UsableModel {
         name: "p/m".into(),
         model: "m".into(),
         kind,
@@ -77,30 +81,30 @@ fn chosen(kind: Kind) -> Chosen {
 #[test]
 fn each_protocol_is_spoken_as_its_makers_wrote_it_down() {
     let prompt = prompt(&ToolCall::bash("git push", "/srv/app"), &[], &[]);
-    let of = |kind: Kind, stage: Stage| provider::request(&chosen(kind), &prompt, stage);
-    let anthropic = of(Kind::Anthropic, Stage::Reasoned);
+    let of = |kind: Kind, stage: ReviewStage| provider::request(&chosen(kind), &prompt, stage);
+    let anthropic = of(Kind::Anthropic, ReviewStage::Reasoned);
     assert_eq!(anthropic.url, "https://p.example/v1/messages");
     assert_eq!(anthropic.headers, [("anthropic-version", "2023-06-01".to_owned()), ("x-api-key", "secret".to_owned())]);
     assert_eq!(anthropic.body["system"][0]["cache_control"]["type"], "ephemeral");
     assert_eq!((&anthropic.body["max_tokens"], &anthropic.body["temperature"]), (&json!(700), &json!(0)));
-    let openai = of(Kind::Openai, Stage::Fast);
+    let openai = of(Kind::Openai, ReviewStage::Fast);
     assert_eq!(openai.url, "https://p.example/chat/completions");
     assert_eq!(openai.headers, [("authorization", "Bearer secret".to_owned())]);
     assert_eq!(openai.body["response_format"]["json_schema"]["strict"], true);
     assert_eq!(openai.body["messages"][0]["role"], "system");
     assert!(!openai.body["response_format"].to_string().contains(NONCE), "a schema that changes is compiled each time");
-    let ollama = of(Kind::Ollama, Stage::Reasoned);
+    let ollama = of(Kind::Ollama, ReviewStage::Reasoned);
     assert_eq!(ollama.url, "https://p.example/api/chat");
     assert_eq!((&ollama.body["stream"], &ollama.body["options"]["temperature"]), (&json!(false), &json!(0)));
     assert_eq!(ollama.body["options"]["num_predict"], 700);
-    let llama = of(Kind::LlamaCpp, Stage::Reasoned);
+    let llama = of(Kind::LlamaCpp, ReviewStage::Reasoned);
     assert_eq!(llama.url, "https://p.example/v1/chat/completions");
     for grammar in [&ollama.body["format"], &llama.body["response_format"]] {
         assert!(grammar.to_string().contains(NONCE), "{grammar}");
     }
     let quiet =
-        Chosen { provider: Provider { temperature: Some(false), ..Provider::default() }, ..chosen(Kind::Openai) };
-    assert_eq!(provider::request(&quiet, &prompt, Stage::Fast).body.get("temperature"), None);
+        UsableModel { provider: Provider { temperature: Some(false), ..Provider::default() }, ..chosen(Kind::Openai) };
+    assert_eq!(provider::request(&quiet, &prompt, ReviewStage::Fast).body.get("temperature"), None);
 }
 
 /// An exchange in the words of Ollama's documentation.
@@ -113,13 +117,13 @@ fn a_recorded_exchange_with_ollama_is_understood() {
         "done_reason": "stop", "done": true, "total_duration": 5191566416u64, "load_duration": 2154458,
         "prompt_eval_count": 2611, "prompt_eval_duration": 383809000, "eval_count": 58, "eval_duration": 4799921000u64,
     });
-    let said = provider::said(Kind::Ollama, &recorded).unwrap();
+    let said = provider::read_answer(Kind::Ollama, &recorded).unwrap();
     assert_eq!((said.usage.tokens_read, said.usage.tokens_written), (2611, 58));
-    assert!(reply::read(&said.text, NONCE).is_ok());
+    assert!(reply::parse(&said.text, NONCE).is_ok());
     for (key, value) in [("done", json!(false)), ("done_reason", json!("length")), ("done_reason", json!("load"))] {
         let mut other = recorded.clone();
         other[key] = value;
-        assert!(matches!(provider::said(Kind::Ollama, &other), Err(Fault::Stopped(_))), "{other}");
+        assert!(matches!(provider::read_answer(Kind::Ollama, &other), Err(Fault::Stopped(_))), "{other}");
     }
 }
 
@@ -129,12 +133,12 @@ fn an_answer_of_anthropic_is_one_text_of_a_model_that_was_done() {
         "type": "message", "role": "assistant", "stop_reason": "end_turn", "content": [{ "type": "text", "text": "{}" }],
         "usage": { "input_tokens": 10, "cache_creation_input_tokens": 5, "cache_read_input_tokens": 900, "output_tokens": 60 },
     });
-    let said = provider::said(Kind::Anthropic, &good).unwrap();
+    let said = provider::read_answer(Kind::Anthropic, &good).unwrap();
     assert_eq!((said.usage.tokens_read, said.usage.tokens_kept, said.usage.tokens_written), (915, 900, 60));
     let with = |pointer: &str, value: Value| {
         let mut other = good.clone();
         *other.pointer_mut(pointer).unwrap() = value;
-        provider::said(Kind::Anthropic, &other)
+        provider::read_answer(Kind::Anthropic, &other)
     };
     for stop in ["max_tokens", "tool_use", "refusal", "pause_turn"] {
         assert_eq!(with("/stop_reason", stop.into()), Err(Fault::Stopped(stop.into())));
@@ -234,10 +238,10 @@ fn nothing_that_is_put_into_a_block_leaves_it() {
     for injection in INJECTIONS {
         let call = ToolCall::bash(format!("git push origin topic # {injection}"), "/srv/app");
         holds(&prompt(&call, &[], &[]), injection);
-        let instructions = [("AGENTS.md".to_owned(), format!("# Build\n{injection}\nmore"))];
+        let instructions = [file(format!("# Build\n{injection}\nmore"))];
         let transcript = [
-            Entry::User("mend the lexer".into()),
-            Entry::Call { tool: injection.to_owned(), input: json!({ "command": injection }).to_string() },
+            TranscriptEntry::User("mend the lexer".into()),
+            TranscriptEntry::Call { tool: injection.to_owned(), input: json!({ "command": injection }).to_string() },
         ];
         let mut call = ToolCall::bash("git push origin topic", format!("/srv/app/{}", injection.replace('/', "_")));
         call.user_message = Some("mend the lexer".into());

@@ -3,20 +3,21 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::chosen::Chosen;
+use super::chosen::UsableModel;
 use super::fault::Fault;
 use super::prompt::Prompt;
 use super::reply::{grammar, schema};
 use crate::policy::config::reviewer::Kind;
 
 /// Tokens of an answer in the reasoned stage, and in the fast one.
+// A few sentences of reasoning plus the object. A model that needs more is not answering the question.
 const REASONED_TOKENS: u32 = 700;
 const FAST_TOKENS: u32 = 250;
 
 /// The two stages of asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Stage {
+pub(crate) enum ReviewStage {
     /// Can only approve or pass.
     Fast,
     Reasoned,
@@ -24,7 +25,7 @@ pub(crate) enum Stage {
 
 /// One request.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Request {
+pub(crate) struct ModelRequest {
     pub url: String,
     pub headers: Vec<(&'static str, String)>,
     pub body: Value,
@@ -32,7 +33,7 @@ pub(crate) struct Request {
 
 /// What a model said, and what it counted.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Said {
+pub(crate) struct ModelAnswer {
     pub text: String,
     pub usage: Usage,
 }
@@ -47,10 +48,10 @@ pub(crate) struct Usage {
 }
 
 /// The request for a prompt.
-pub(crate) fn request(chosen: &Chosen, prompt: &Prompt, stage: Stage) -> Request {
+pub(crate) fn request(chosen: &UsableModel, prompt: &Prompt, stage: ReviewStage) -> ModelRequest {
     let tokens = match stage {
-        Stage::Fast => FAST_TOKENS,
-        Stage::Reasoned => REASONED_TOKENS,
+        ReviewStage::Fast => FAST_TOKENS,
+        ReviewStage::Reasoned => REASONED_TOKENS,
     };
     let (path, mut body) = match chosen.kind {
         Kind::Anthropic => ("/v1/messages", anthropic(chosen, prompt, tokens)),
@@ -67,10 +68,10 @@ pub(crate) fn request(chosen: &Chosen, prompt: &Prompt, stage: Stage) -> Request
     {
         fields.insert("temperature".to_owned(), json!(0));
     }
-    Request { url: format!("{}{path}", chosen.url), headers: headers(chosen), body }
+    ModelRequest { url: format!("{}{path}", chosen.url), headers: headers(chosen), body }
 }
 
-fn headers(chosen: &Chosen) -> Vec<(&'static str, String)> {
+fn headers(chosen: &UsableModel) -> Vec<(&'static str, String)> {
     let key = chosen.key.clone();
     match chosen.kind {
         Kind::Anthropic => {
@@ -87,7 +88,7 @@ fn messages(prompt: &Prompt) -> Value {
     json!([{ "role": "system", "content": prompt.system }, { "role": "user", "content": prompt.message }])
 }
 
-fn anthropic(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
+fn anthropic(chosen: &UsableModel, prompt: &Prompt, tokens: u32) -> Value {
     json!({
         "model": chosen.model, "max_tokens": tokens,
         "system": [{ "type": "text", "text": prompt.system, "cache_control": { "type": "ephemeral" } }],
@@ -95,7 +96,7 @@ fn anthropic(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
     })
 }
 
-fn openai(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
+fn openai(chosen: &UsableModel, prompt: &Prompt, tokens: u32) -> Value {
     // OpenAI's newer models know only the longer name, most others only the shorter one.
     let limit = if chosen.url.starts_with("https://api.openai.com/") { "max_completion_tokens" } else { "max_tokens" };
     let schema = json!({ "name": "review", "strict": true, "schema": schema() });
@@ -105,14 +106,14 @@ fn openai(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
     })
 }
 
-fn ollama(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
+fn ollama(chosen: &UsableModel, prompt: &Prompt, tokens: u32) -> Value {
     json!({
         "model": chosen.model, "stream": false, "think": false, "messages": messages(prompt),
         "format": grammar(&prompt.nonce), "options": { "num_predict": tokens },
     })
 }
 
-fn llama(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
+fn llama(chosen: &UsableModel, prompt: &Prompt, tokens: u32) -> Value {
     let schema = json!({ "name": "review", "strict": true, "schema": grammar(&prompt.nonce) });
     json!({
         "model": chosen.model, "max_tokens": tokens, "messages": messages(prompt), "cache_prompt": true,
@@ -122,7 +123,7 @@ fn llama(chosen: &Chosen, prompt: &Prompt, tokens: u32) -> Value {
 }
 
 /// The text of a response. Only a complete response counts.
-pub(crate) fn said(kind: Kind, body: &Value) -> Result<Said, Fault> {
+pub(crate) fn read_answer(kind: Kind, body: &Value) -> Result<ModelAnswer, Fault> {
     match kind {
         Kind::Anthropic => from_anthropic(body),
         Kind::Openai | Kind::LlamaCpp => from_openai(body),
@@ -130,7 +131,7 @@ pub(crate) fn said(kind: Kind, body: &Value) -> Result<Said, Fault> {
     }
 }
 
-fn from_anthropic(body: &Value) -> Result<Said, Fault> {
+fn from_anthropic(body: &Value) -> Result<ModelAnswer, Fault> {
     let stop = text(body, "/stop_reason").ok_or_else(|| absent("stop_reason"))?;
     if stop != "end_turn" {
         return Err(Fault::Stopped(stop.to_owned()));
@@ -147,10 +148,10 @@ fn from_anthropic(body: &Value) -> Result<Said, Fault> {
         tokens_written: count("output_tokens"),
         tokens_kept: kept,
     };
-    Ok(Said { text: said.to_owned(), usage })
+    Ok(ModelAnswer { text: said.to_owned(), usage })
 }
 
-fn from_openai(body: &Value) -> Result<Said, Fault> {
+fn from_openai(body: &Value) -> Result<ModelAnswer, Fault> {
     let choices = body.get("choices").and_then(Value::as_array).ok_or_else(|| absent("choices"))?;
     let [choice] = choices.as_slice() else {
         return Err(Fault::NoAnswer("it does not have exactly one choice".to_owned()));
@@ -166,10 +167,10 @@ fn from_openai(body: &Value) -> Result<Said, Fault> {
         tokens_written: count("/usage/completion_tokens"),
         tokens_kept: count("/usage/prompt_tokens_details/cached_tokens"),
     };
-    Ok(Said { text: said.to_owned(), usage })
+    Ok(ModelAnswer { text: said.to_owned(), usage })
 }
 
-fn from_ollama(body: &Value) -> Result<Said, Fault> {
+fn from_ollama(body: &Value) -> Result<ModelAnswer, Fault> {
     if body.get("done") != Some(&Value::Bool(true)) {
         return Err(Fault::Stopped("not done".to_owned()));
     }
@@ -180,7 +181,7 @@ fn from_ollama(body: &Value) -> Result<Said, Fault> {
     let said = text(body, "/message/content").ok_or_else(|| absent("content"))?;
     let count = |name: &str| count(body, &format!("/{name}"));
     let usage = Usage { tokens_read: count("prompt_eval_count"), tokens_written: count("eval_count"), tokens_kept: 0 };
-    Ok(Said { text: said.to_owned(), usage })
+    Ok(ModelAnswer { text: said.to_owned(), usage })
 }
 
 fn text<'a>(value: &'a Value, path: &str) -> Option<&'a str> {

@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 pub(crate) const NOT_VALID: &str = "Classifier response was not valid decision JSON; auto mode fails closed.";
 
 /// More targets than an honest answer names.
+// A longer list is a model that repeats itself, or an action that made it do so.
 const TARGETS: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Decision {
+pub(crate) enum ReviewDecision {
     Allow,
     Block,
 }
@@ -31,28 +32,28 @@ pub(crate) enum Tier {
 /// What a reviewer answered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Reply {
+pub(crate) struct ReviewReply {
     pub reason: String,
     pub tier: Tier,
-    pub decision: Decision,
+    pub decision: ReviewDecision,
     pub confidence: Confidence,
     pub nonce: String,
     /// What an unknown program would touch, according to the model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<Named>,
+    pub targets: Vec<NamedTarget>,
 }
 
 /// Something that an unknown program would touch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Named {
-    pub operation: Touch,
+pub(crate) struct NamedTarget {
+    pub operation: TouchKind,
     pub target: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Touch {
+pub(crate) enum TouchKind {
     Read,
     Write,
     Delete,
@@ -60,7 +61,7 @@ pub(crate) enum Touch {
 }
 
 /// Reads a whole reply. The error says what is wrong with it.
-pub(crate) fn read(text: &str, nonce: &str) -> Result<Reply, String> {
+pub(crate) fn parse(text: &str, nonce: &str) -> Result<ReviewReply, String> {
     let text = text.trim();
     if text.is_empty() {
         return Err("it is empty".into());
@@ -71,10 +72,10 @@ pub(crate) fn read(text: &str, nonce: &str) -> Result<Reply, String> {
     if !text.starts_with('{') {
         return Err("there is text before the object, or no object at all".into());
     }
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Reply>();
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<ReviewReply>();
     let reply = match values.next() {
         Some(Ok(reply)) => reply,
-        Some(Err(error)) => return Err(said(&error)),
+        Some(Err(error)) => return Err(describe(&error)),
         None => return Err("it is empty".into()),
     };
     match text.get(values.byte_offset()..).map(str::trim_start) {
@@ -85,15 +86,15 @@ pub(crate) fn read(text: &str, nonce: &str) -> Result<Reply, String> {
 }
 
 /// Checks that the fields are consistent.
-fn checked(reply: Reply, nonce: &str) -> Result<Reply, String> {
+fn checked(reply: ReviewReply, nonce: &str) -> Result<ReviewReply, String> {
     if reply.nonce != nonce {
         return Err("it carries another nonce than the request".into());
     }
     let contradicts = match (reply.decision, reply.tier) {
-        (Decision::Allow, Tier::HardDeny | Tier::SoftDeny) => true,
-        (Decision::Block, Tier::Allow | Tier::ExplicitIntent) => true,
-        (Decision::Allow, Tier::Allow | Tier::ExplicitIntent | Tier::None) => false,
-        (Decision::Block, Tier::HardDeny | Tier::SoftDeny | Tier::None) => false,
+        (ReviewDecision::Allow, Tier::HardDeny | Tier::SoftDeny) => true,
+        (ReviewDecision::Block, Tier::Allow | Tier::ExplicitIntent) => true,
+        (ReviewDecision::Allow, Tier::Allow | Tier::ExplicitIntent | Tier::None) => false,
+        (ReviewDecision::Block, Tier::HardDeny | Tier::SoftDeny | Tier::None) => false,
     };
     if contradicts {
         return Err("its decision contradicts its tier".into());
@@ -107,7 +108,7 @@ fn checked(reply: Reply, nonce: &str) -> Result<Reply, String> {
     Ok(reply)
 }
 
-fn said(error: &serde_json::Error) -> String {
+fn describe(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let text = text.split(" at line ").next().unwrap_or_default();
     format!("it does not match the schema: {text}")
@@ -175,12 +176,12 @@ mod tests {
 
     #[test]
     fn one_whole_object_is_read() {
-        let reply = read(&format!(" \n{}\t\n", with(|_| ())), NONCE).unwrap();
-        assert_eq!((reply.decision, reply.tier), (Decision::Allow, Tier::ExplicitIntent));
+        let reply = parse(&format!(" \n{}\t\n", with(|_| ())), NONCE).unwrap();
+        assert_eq!((reply.decision, reply.tier), (ReviewDecision::Allow, Tier::ExplicitIntent));
         let block = with(|reply| (reply["decision"], reply["tier"]) = ("block".into(), "hard_deny".into()));
-        assert_eq!(read(&block, NONCE).unwrap().decision, Decision::Block);
+        assert_eq!(parse(&block, NONCE).unwrap().decision, ReviewDecision::Block);
         let named = with(|reply| reply["targets"] = json!([{ "operation": "write", "target": "/etc/hosts" }]));
-        assert_eq!(read(&named, NONCE).unwrap().targets.len(), 1);
+        assert_eq!(parse(&named, NONCE).unwrap().targets.len(), 1);
     }
 
     #[test]
@@ -216,7 +217,7 @@ mod tests {
             ("0".to_owned(), "text before"),
         ];
         for (text, why) in cases {
-            let said = read(&text, NONCE).unwrap_err();
+            let said = parse(&text, NONCE).unwrap_err();
             assert!(said.contains(why), "{text}: {said}");
         }
     }

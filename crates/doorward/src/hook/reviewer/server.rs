@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 /// What the server does with a request.
 #[derive(Clone, Debug)]
-pub(crate) enum Does {
+pub(crate) enum ServerBehavior {
     /// Answers in the words of chat completions with this text; `NONCE` stands for the nonce of the request.
     Says(String),
     /// The same with another reason to stop.
@@ -44,7 +44,7 @@ pub(crate) fn declines() -> Value {
 }
 
 impl Server {
-    pub(crate) fn new(does: Does) -> Server {
+    pub(crate) fn new(does: ServerBehavior) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server =
             Server { port: listener.local_addr().unwrap().port(), asked: Arc::default(), bodies: Arc::default() };
@@ -70,8 +70,8 @@ impl Server {
     }
 }
 
-fn serve(mut stream: TcpStream, does: &Does, number: usize, bodies: &Mutex<Vec<Value>>) {
-    if number == 0 && matches!(does, Does::ClosesOnce(_)) {
+fn serve(mut stream: TcpStream, does: &ServerBehavior, number: usize, bodies: &Mutex<Vec<Value>>) {
+    if number == 0 && matches!(does, ServerBehavior::ClosesOnce(_)) {
         return;
     }
     // Whoever speaks TLS sends no line that ends like one of HTTP.
@@ -85,14 +85,16 @@ fn serve(mut stream: TcpStream, does: &Does, number: usize, bodies: &Mutex<Vec<V
             "usage": { "prompt_tokens": 1000, "completion_tokens": 50, "prompt_tokens_details": { "cached_tokens": 900 } } })
     };
     let _ = match does {
-        Does::Says(text) | Does::ClosesOnce(text) => stream.write_all(&ok(&chat(text, "stop").to_string())),
-        Does::Stops(why) => stream.write_all(&ok(&chat(&allows().to_string(), why).to_string())),
-        Does::Sends(bytes) => stream.write_all(bytes),
-        Does::Hangs => {
+        ServerBehavior::Says(text) | ServerBehavior::ClosesOnce(text) => {
+            stream.write_all(&ok(&chat(text, "stop").to_string()))
+        }
+        ServerBehavior::Stops(why) => stream.write_all(&ok(&chat(&allows().to_string(), why).to_string())),
+        ServerBehavior::Sends(bytes) => stream.write_all(bytes),
+        ServerBehavior::Hangs => {
             std::thread::sleep(Duration::from_secs(20));
             Ok(())
         }
-        Does::Trickles => trickle(&mut stream),
+        ServerBehavior::Trickles => trickle(&mut stream),
     };
 }
 

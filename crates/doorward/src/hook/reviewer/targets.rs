@@ -2,13 +2,13 @@
 
 use doorward_engine::{Policy, Tool, ToolCall, Verdict, World};
 
-use super::reply::{Named, Touch};
+use super::reply::{NamedTarget, TouchKind};
 use crate::memory::evaluation;
 
 /// The first target that the rules alone would not approve, and why.
-pub(super) fn objection(named: &[Named], call: &ToolCall, world: &dyn World, policy: &Policy) -> Option<String> {
+pub(super) fn objection(named: &[NamedTarget], call: &ToolCall, world: &dyn World, policy: &Policy) -> Option<String> {
     named.iter().find_map(|named| {
-        let judgement = evaluation::consider(&as_call(named, call), world, policy).judgement;
+        let judgement = evaluation::evaluate(&as_call(named, call), world, policy).judgement;
         let reason = judgement.reasons_to_read().next().map(|opinion| opinion.because.clone()).unwrap_or_default();
         (judgement.verdict > Verdict::AutoApprove)
             .then(|| format!("it says the program would touch `{}`: {reason}", named.target))
@@ -16,13 +16,13 @@ pub(super) fn objection(named: &[Named], call: &ToolCall, world: &dyn World, pol
 }
 
 /// The plain call that does to the target what the model says.
-fn as_call(named: &Named, call: &ToolCall) -> ToolCall {
+fn as_call(named: &NamedTarget, call: &ToolCall) -> ToolCall {
     let target = named.target.clone();
     let tool = match named.operation {
-        Touch::Read => Tool::Read { path: target },
-        Touch::Write => Tool::Write { path: target, content: String::new() },
-        Touch::Network => Tool::Fetch { url: target, method: None },
-        Touch::Delete => {
+        TouchKind::Read => Tool::Read { path: target },
+        TouchKind::Write => Tool::Write { path: target, content: String::new() },
+        TouchKind::Network => Tool::Fetch { url: target, method: None },
+        TouchKind::Delete => {
             Tool::Bash { command: format!("rm -rf -- {}", quoted(&target)), background: false, unsandboxed: false }
         }
     };
@@ -47,20 +47,20 @@ mod tests {
         let world = DescribedWorld::new(described, "/srv/app");
         let call = ToolCall::bash("frob --all", "/srv/app");
         let objects = |operation, target: &str| {
-            objection(&[Named { operation, target: target.into() }], &call, &world, &Policy::built_in())
+            objection(&[NamedTarget { operation, target: target.into() }], &call, &world, &Policy::built_in())
         };
         for (operation, target) in [
-            (Touch::Read, "/home/jo/.ssh/id_ed25519"),
-            (Touch::Write, "/etc/hosts"),
-            (Touch::Write, "/home/jo/.bashrc"),
-            (Touch::Delete, "/"),
-            (Touch::Delete, "x' ; rm -rf ~ ; '"),
-            (Touch::Network, "http://169.254.169.254/latest"),
-            (Touch::Network, "not an address"),
+            (TouchKind::Read, "/home/jo/.ssh/id_ed25519"),
+            (TouchKind::Write, "/etc/hosts"),
+            (TouchKind::Write, "/home/jo/.bashrc"),
+            (TouchKind::Delete, "/"),
+            (TouchKind::Delete, "x' ; rm -rf ~ ; '"),
+            (TouchKind::Network, "http://169.254.169.254/latest"),
+            (TouchKind::Network, "not an address"),
         ] {
             assert!(objects(operation, target).is_some(), "{operation:?} {target}");
         }
-        assert_eq!(objects(Touch::Read, "/srv/app/src/main.rs"), None);
+        assert_eq!(objects(TouchKind::Read, "/srv/app/src/main.rs"), None);
         assert_eq!(objection(&[], &call, &world, &Policy::built_in()), None);
     }
 }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use doorward_ledger::{DecisionBody, Log};
 use serde_json::{Value, json};
 
-use super::server::{Does, Server, allows, declines, ok};
+use super::server::{Server, ServerBehavior, allows, declines, ok};
 use crate::hook::{Surroundings, answer};
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{self, Ledger};
 
 /// A home with a reviewer that a person has accepted, and a project.
@@ -37,26 +37,26 @@ impl Room {
     fn bare(config: &str) -> Room {
         let room = Room(tempfile::tempdir().unwrap());
         std::fs::create_dir_all(room.0.path().join("project/.git")).unwrap();
-        std::fs::create_dir_all(room.places().config_directory()).unwrap();
+        std::fs::create_dir_all(room.dirs().config_directory()).unwrap();
         room.configure(config);
-        record::begin(&room.places()).unwrap();
+        record::begin(&room.dirs()).unwrap();
         room
     }
 
     fn configure(&self, config: &str) {
-        let file = self.places().config_file();
+        let file = self.dirs().config_file();
         std::fs::write(&file, config).unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
     }
 
     fn accept(&self) {
-        let loaded = crate::policy::load::load(&self.places(), None, "pi");
+        let loaded = crate::policy::load::load(&self.dirs(), None, "pi");
         assert_eq!(loaded.problems, Vec::<String>::new());
-        crate::policy::approved_config::accept(&self.places(), &loaded, &mut Ledger::of(&self.places())).unwrap();
+        crate::policy::approved_config::accept(&self.dirs(), &loaded, &mut Ledger::open(&self.dirs())).unwrap();
     }
 
-    fn places(&self) -> Places {
-        Places::at(self.0.path().join("home").to_str().unwrap())
+    fn dirs(&self) -> Dirs {
+        Dirs::at(self.0.path().join("home").to_str().unwrap())
     }
 
     fn payload(&self, command: &str) -> Value {
@@ -72,7 +72,7 @@ impl Room {
     }
 
     fn say(&self, payload: &Value) -> (String, String) {
-        let surroundings = Surroundings::new(Agent::Claude, self.places());
+        let surroundings = Surroundings::new(Agent::Claude, self.dirs());
         let reply = answer(payload.to_string().as_bytes(), &surroundings).unwrap();
         let reply: Value = serde_json::from_str(&reply.stdout).unwrap();
         let output = &reply["hookSpecificOutput"];
@@ -82,7 +82,7 @@ impl Room {
 
     /// The last decision in the record.
     fn last(&self) -> DecisionBody {
-        let log = Log::open(&record::directory(&self.places())).unwrap();
+        let log = Log::open(&record::directory(&self.dirs())).unwrap();
         let bodies =
             log.records().unwrap().flatten().filter(|record| record.header.kind == doorward_ledger::Kind::Decision);
         serde_json::from_slice(&bodies.last().unwrap().body.unwrap()).unwrap()
@@ -98,7 +98,7 @@ const FETCH: &str = "curl https://some-unlisted-host.com/topic";
 
 #[test]
 fn a_good_answer_clears_a_soft_question_and_is_on_the_record() {
-    let server = Server::new(Does::Says(allows().to_string()));
+    let server = Server::new(ServerBehavior::Says(allows().to_string()));
     let room = Room::at(&server);
     let (decision, reason) = room.hook(FETCH);
     assert_eq!(decision, "allow", "{reason}");
@@ -128,11 +128,11 @@ fn a_good_answer_clears_a_soft_question_and_is_on_the_record() {
 
 #[test]
 fn a_refusal_leaves_the_question_with_its_reason() {
-    let server = Server::new(Does::Says(declines().to_string()));
+    let server = Server::new(ServerBehavior::Says(declines().to_string()));
     let room = Room::at(&server);
     let (decision, reason) = room.hook(FETCH);
     assert_eq!(decision, "ask");
-    assert!(reason.contains("wants a person to decide: nobody asked for it"), "{reason}");
+    assert!(reason.contains("leaves this to you: nobody asked for it"), "{reason}");
     assert_eq!(room.review()["answer"], "block");
 }
 
@@ -140,24 +140,25 @@ fn a_refusal_leaves_the_question_with_its_reason() {
 fn an_answer_that_is_not_sure_enough_leaves_the_question() {
     let mut unsure = allows();
     unsure["confidence"] = json!(0.6);
-    let room = Room::at(&Server::new(Does::Says(unsure.to_string())));
+    let room = Room::at(&Server::new(ServerBehavior::Says(unsure.to_string())));
     let (decision, reason) = room.hook(FETCH);
     assert!(decision == "ask" && reason.contains("is not sure enough"), "{decision} {reason}");
 }
 
 /// Each way to fail, what is said about it, and whether the provider is reached over TLS.
-fn faults() -> Vec<(&'static str, Does, &'static str)> {
+fn faults() -> Vec<(&'static str, ServerBehavior, &'static str)> {
     let good = allows().to_string();
     let with = |change: &dyn Fn(&mut Value)| {
         let mut reply = allows();
         change(&mut reply);
-        Does::Says(reply.to_string())
+        ServerBehavior::Says(reply.to_string())
     };
-    let status = |line: &str| Does::Sends(format!("HTTP/1.1 {line}\r\ncontent-length: 0\r\n\r\n").into_bytes());
+    let status =
+        |line: &str| ServerBehavior::Sends(format!("HTTP/1.1 {line}\r\ncontent-length: 0\r\n\r\n").into_bytes());
     let elsewhere = "307 Temporary Redirect\r\nlocation: http://127.0.0.1:1/v1/chat/completions";
     vec![
-        ("timeout", Does::Hangs, "did not answer within 1.5 s"),
-        ("trickle", Does::Trickles, "did not answer within 1.5 s"),
+        ("timeout", ServerBehavior::Hangs, "did not answer within 1.5 s"),
+        ("trickle", ServerBehavior::Trickles, "did not answer within 1.5 s"),
         ("429", status("429 Too Many Requests"), "rate-limited (status 429)"),
         ("500", status("500 Internal Server Error"), "answered with status 500"),
         ("401", status("401 Unauthorized"), "answered with status 401"),
@@ -171,23 +172,27 @@ fn faults() -> Vec<(&'static str, Does, &'static str)> {
             status("302 Found\r\nlocation: https://evil.example/"),
             "redirects to `https://evil.example/`",
         ),
-        ("no HTTP", Does::Sends(b"hello\r\n\r\n".to_vec()), "its response is invalid"),
-        ("no JSON", Does::Sends(ok("<html>")), "its response is invalid"),
-        ("other JSON", Does::Sends(ok("{\"ok\":true}")), "`choices` is missing"),
-        ("10 MB", Does::Sends(ok(&"x".repeat(10 << 20))), "longer than 65536 bytes"),
-        ("10 MB of spaces", Does::Sends(ok(&" ".repeat(10 << 20))), "longer than 65536 bytes"),
-        ("cut", Does::Sends(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{".to_vec()), "its response is invalid"),
-        ("length", Does::Stops("length"), "stopped before it was done (`length`)"),
-        ("tool use", Does::Stops("tool_calls"), "stopped before it was done (`tool_calls`)"),
-        ("filter", Does::Stops("content_filter"), "stopped before it was done (`content_filter`)"),
+        ("no HTTP", ServerBehavior::Sends(b"hello\r\n\r\n".to_vec()), "its response is invalid"),
+        ("no JSON", ServerBehavior::Sends(ok("<html>")), "its response is invalid"),
+        ("other JSON", ServerBehavior::Sends(ok("{\"ok\":true}")), "`choices` is missing"),
+        ("10 MB", ServerBehavior::Sends(ok(&"x".repeat(10 << 20))), "longer than 65536 bytes"),
+        ("10 MB of spaces", ServerBehavior::Sends(ok(&" ".repeat(10 << 20))), "longer than 65536 bytes"),
+        (
+            "cut",
+            ServerBehavior::Sends(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{".to_vec()),
+            "its response is invalid",
+        ),
+        ("length", ServerBehavior::Stops("length"), "stopped before it was done (`length`)"),
+        ("tool use", ServerBehavior::Stops("tool_calls"), "stopped before it was done (`tool_calls`)"),
+        ("filter", ServerBehavior::Stops("content_filter"), "stopped before it was done (`content_filter`)"),
         (
             "invalid",
-            Does::Says("ALLOW because I said so".into()),
+            ServerBehavior::Says("ALLOW because I said so".into()),
             "not valid decision JSON; auto mode fails closed. there is text before",
         ),
-        ("fenced", Does::Says(format!("```json\n{good}\n```")), "inside a code fence"),
-        ("two objects", Does::Says(format!("{}{good}", declines())), "two objects"),
-        ("extra prose", Does::Says(format!("{good}\nThis is safe.")), "text after the object"),
+        ("fenced", ServerBehavior::Says(format!("```json\n{good}\n```")), "inside a code fence"),
+        ("two objects", ServerBehavior::Says(format!("{}{good}", declines())), "two objects"),
+        ("extra prose", ServerBehavior::Says(format!("{good}\nThis is safe.")), "text after the object"),
         ("wrong nonce", with(&|reply| reply["nonce"] = "0123456789abcdef".into()), "another nonce"),
         ("missing field", with(&|reply| drop(reply.as_object_mut().unwrap().remove("tier"))), "missing field `tier`"),
         ("unknown tier", with(&|reply| reply["tier"] = "invented".into()), "unknown variant `invented`"),
@@ -229,7 +234,7 @@ fn a_refused_connection_is_tried_once_more() {
 
 #[test]
 fn a_connection_that_breaks_once_is_made_again() {
-    let server = Server::new(Does::ClosesOnce(allows().to_string()));
+    let server = Server::new(ServerBehavior::ClosesOnce(allows().to_string()));
     let room = Room::at(&server);
     let (decision, reason) = room.hook(FETCH);
     assert_eq!((decision.as_str(), server.asked()), ("allow", 2), "{reason}");
@@ -237,7 +242,7 @@ fn a_connection_that_breaks_once_is_made_again() {
 
 #[test]
 fn a_provider_that_cannot_prove_who_it_is_is_told_nothing() {
-    let server = Server::new(Does::Sends(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()));
+    let server = Server::new(ServerBehavior::Sends(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()));
     let room = Room::new(&format!("https://127.0.0.1:{}", server.port), "");
     let (decision, reason) = room.hook(FETCH);
     assert!(decision == "ask" && reason.contains("its connection can't be trusted"), "{reason}");
@@ -245,7 +250,7 @@ fn a_provider_that_cannot_prove_who_it_is_is_told_nothing() {
 
 #[test]
 fn after_three_failures_nobody_waits_any_more() {
-    let server = Server::new(Does::Says("no".into()));
+    let server = Server::new(ServerBehavior::Says("no".into()));
     let room = Room::at(&server);
     for _ in 0..3 {
         assert!(room.hook(FETCH).1.contains("not valid decision JSON"));
@@ -257,7 +262,7 @@ fn after_three_failures_nobody_waits_any_more() {
 
 #[test]
 fn the_same_request_is_answered_from_what_is_kept() {
-    let server = Server::new(Does::Says(allows().to_string()));
+    let server = Server::new(ServerBehavior::Says(allows().to_string()));
     let room = Room::at(&server);
     assert_eq!(room.hook(FETCH).0, "allow");
     assert_eq!((room.hook(FETCH).0.as_str(), server.asked()), ("allow", 1));
@@ -267,9 +272,9 @@ fn the_same_request_is_answered_from_what_is_kept() {
 
 #[test]
 fn where_nobody_attends_the_slower_stage_has_its_time_too() {
-    let server = Server::new(Does::Says(declines().to_string()));
+    let server = Server::new(ServerBehavior::Says(declines().to_string()));
     let room = Room::at(&server);
-    let surroundings = Surroundings { attended: false, ..Surroundings::new(Agent::Claude, room.places()) };
+    let surroundings = Surroundings { attended: false, ..Surroundings::new(Agent::Claude, room.dirs()) };
     answer(room.payload(FETCH).to_string().as_bytes(), &surroundings).unwrap();
     assert_eq!((server.asked(), room.review()["stage"].clone()), (2, json!("reasoned")));
     assert_eq!(server.last()["max_tokens"], 700);
@@ -278,7 +283,7 @@ fn where_nobody_attends_the_slower_stage_has_its_time_too() {
 
 #[test]
 fn a_slow_reviewer_stays_within_the_time_of_the_hook() {
-    let server = Server::new(Does::Hangs);
+    let server = Server::new(ServerBehavior::Hangs);
     let room = Room::new(&format!("http://127.0.0.1:{}", server.port), "reasoned = \"always\"");
     let start = Instant::now();
     let (decision, reason) = room.hook(FETCH);
@@ -290,7 +295,7 @@ fn a_slow_reviewer_stays_within_the_time_of_the_hook() {
 
 #[test]
 fn what_is_not_soft_or_not_unsure_is_no_business_of_a_model() {
-    let server = Server::new(Does::Says(allows().to_string()));
+    let server = Server::new(ServerBehavior::Says(allows().to_string()));
     let room = Room::at(&server);
     for (command, decision) in [
         ("ls", "allow"),
@@ -306,7 +311,7 @@ fn what_is_not_soft_or_not_unsure_is_no_business_of_a_model() {
 
 #[test]
 fn a_model_that_nobody_accepted_is_never_asked() {
-    let server = Server::new(Does::Says(allows().to_string()));
+    let server = Server::new(ServerBehavior::Says(allows().to_string()));
     let room = Room::bare("[agents.claude]\nmode = \"auto\"\n");
     room.accept();
     room.configure(&format!(
@@ -316,9 +321,9 @@ fn a_model_that_nobody_accepted_is_never_asked() {
     ));
     assert_eq!((room.hook(FETCH).0.as_str(), server.asked()), ("ask", 0));
     room.accept();
-    crate::policy::session_policy::forget(&room.places()).unwrap();
+    crate::policy::session_policy::forget(&room.dirs()).unwrap();
     assert_eq!((room.hook(FETCH).0.as_str(), server.asked()), ("allow", 1));
-    let evil = Server::new(Does::Says(allows().to_string()));
+    let evil = Server::new(ServerBehavior::Says(allows().to_string()));
     let project = room.0.path().join("project/.doorward.toml");
     std::fs::write(
         &project,
@@ -339,7 +344,7 @@ fn without_a_reviewer_nothing_of_it_exists() {
     room.accept();
     assert_eq!(room.hook(FETCH).0, "ask");
     assert!(room.last().review.is_none());
-    let state = room.places().state();
+    let state = room.dirs().state();
     assert!(!state.join("reviewer").exists() && !state.join("reviewer.key").exists());
 }
 
@@ -366,14 +371,14 @@ fn no_model_and_no_key_are_said_in_the_words_that_people_know() {
 fn a_target_that_a_rule_would_not_approve_takes_the_answer_back() {
     let mut named = allows();
     named["targets"] = json!([{ "operation": "write", "target": "/etc/passwd" }]);
-    let room = Room::at(&Server::new(Does::Says(named.to_string())));
+    let room = Room::at(&Server::new(ServerBehavior::Says(named.to_string())));
     let (decision, reason) = room.hook(FETCH);
     assert!(decision == "ask" && reason.contains("would touch `/etc/passwd`"), "{reason}");
 }
 
 #[test]
 fn an_action_is_sent_whole_or_not_at_all_and_without_secrets() {
-    let server = Server::new(Does::Says(declines().to_string()));
+    let server = Server::new(ServerBehavior::Says(declines().to_string()));
     let room = Room::at(&server);
     let long = format!("curl https://some-unlisted-host.com/topic # {}", "x".repeat(40_000));
     assert_eq!(room.hook(&long).0, "ask");
@@ -389,7 +394,7 @@ fn an_action_is_sent_whole_or_not_at_all_and_without_secrets() {
 
 #[test]
 fn a_model_that_allows_everything_clears_less_than_in_pi_automode() {
-    let server = Server::new(Does::Says(allows().to_string()));
+    let server = Server::new(ServerBehavior::Says(allows().to_string()));
     let room = Room::at(&server);
     let write = |path: &str| {
         let mut payload = room.payload("");

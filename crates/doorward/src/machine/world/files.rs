@@ -44,6 +44,7 @@ pub(crate) fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Directories that contain none of the project's own recipes.
+// They hold copies of other projects' recipes by the thousand, and none that a command in this project runs.
 const SKIPPED: &[&str] = &[".git", "node_modules", "target", ".venv", "vendor", "dist", "build"];
 
 /// The files of a project that changed after a point in time, as far as a bounded walk finds them.
@@ -70,6 +71,7 @@ pub(crate) fn changed_since(root: &str, then: SystemTime) -> Vec<String> {
 }
 
 /// When anything about the file last changed; this time can't be set by hand.
+// The modification time can be set to anything with `touch -d`; the change time can't.
 pub(crate) fn changed(metadata: &Metadata) -> SystemTime {
     let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
     let nanoseconds = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
@@ -174,6 +176,7 @@ pub(crate) fn tally(path: &str, tracking: &dyn Fn(&str) -> Tracking) -> Tally {
     let mut waiting = vec![path.to_owned()];
     while let Some(path) = waiting.pop() {
         seen += 1;
+        // Stopping early says "more", never a smaller number.
         if seen > bounds::WALK || unrestorable > bounds::LOST {
             return Tally::More { files, bytes };
         }

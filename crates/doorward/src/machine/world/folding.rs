@@ -16,6 +16,7 @@ pub(crate) fn ignores_case(path: &str) -> bool {
 fn is_found_in_other_case(path: &str, identity: impl Fn(&str) -> Option<(u64, u64)>) -> bool {
     let path = path.trim_end_matches('/');
     let swapped = swapped(path);
+    // The same inode under both spellings, not just two files: a case-sensitive disk may have both.
     swapped != path && identity(path).is_some_and(|one| identity(&swapped) == Some(one))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::glob::{Fit, fits};
+use super::glob::{GlobMatch, fits};
 use super::{bounds, ownership};
 use crate::machine::checked_read;
 
@@ -20,16 +20,18 @@ pub(super) struct GitConfig {
 
 /// What include conditions depend on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Around<'a> {
+pub(super) struct IncludeContext<'a> {
     pub home: &'a str,
     pub git_directory: &'a str,
     pub branch: Option<&'a str>,
 }
 
 /// Possible paths of the system configuration; which one counts depends on how git was built.
+// All are read: taking the wrong one for the only one could miss a setting that runs a program.
 const SYSTEM: &[&str] = &["/etc/gitconfig", "/usr/local/etc/gitconfig", "/opt/homebrew/etc/gitconfig"];
 
 /// Names for which git uses every value, or whose subsections differ only in case; for others the last value counts.
+// For these, keeping only the last value would hide an earlier one that git still obeys.
 const EVERY: &[&str] = &[
     "helper",
     "insteadof",
@@ -51,15 +53,15 @@ const EVERY: &[&str] = &[
 ];
 
 /// Reads the effective configuration of a repository. The error says why it is unknown.
-pub(super) fn effective(common: &Path, git_directory: &Path, around: Around<'_>) -> Result<GitConfig, String> {
-    let mut reader = Reader { config: GitConfig::default(), around, files: 0, whose: Whose::System };
+pub(super) fn effective(common: &Path, git_directory: &Path, around: IncludeContext<'_>) -> Result<GitConfig, String> {
+    let mut reader = ConfigReader { config: GitConfig::default(), around, files: 0, whose: Author::System };
     for path in SYSTEM.iter().filter(|_| !crate::machine::paths::is_stage()) {
         reader.file(Path::new(path), 0)?;
     }
-    reader.whose = Whose::User;
+    reader.whose = Author::User;
     reader.file(&Path::new(around.home).join(".config/git/config"), 0)?;
     reader.file(&Path::new(around.home).join(".gitconfig"), 0)?;
-    reader.whose = Whose::Repository;
+    reader.whose = Author::Repository;
     reader.file(&common.join("config"), 0)?;
     if reader.config.values.get("extensions.worktreeconfig").is_some_and(|value| is_true(value)) {
         reader.file(&git_directory.join("config.worktree"), 0)?;
@@ -73,20 +75,20 @@ pub(super) fn is_true(value: &str) -> bool {
 
 /// Who wrote the current file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Whose {
+enum Author {
     System,
     User,
     Repository,
 }
 
-struct Reader<'a> {
+struct ConfigReader<'a> {
     config: GitConfig,
-    around: Around<'a>,
+    around: IncludeContext<'a>,
     files: usize,
-    whose: Whose,
+    whose: Author,
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     fn file(&mut self, path: &Path, depth: usize) -> Result<(), String> {
         self.files += 1;
         if depth > bounds::INCLUDES || self.files > bounds::CONFIG_FILES {
@@ -99,11 +101,11 @@ impl Reader<'_> {
         }
         let text =
             checked_read::start_of(path, bounds::TEXT).ok_or_else(|| format!("`{}` can't be read", path.display()))?;
-        let mut section = Section::default();
+        let mut section = ConfigSection::default();
         let outer = self.whose;
         // A system file that others can write, or that such a file includes, does not count as the administrator's.
-        if outer == Whose::System && !ownership::belongs_to_system(path) {
-            self.whose = Whose::User;
+        if outer == Author::System && !ownership::belongs_to_system(path) {
+            self.whose = Author::User;
         }
         for (key, value) in
             settings(&text, &mut section).map_err(|problem| format!("`{}` {problem}", path.display()))?
@@ -117,13 +119,13 @@ impl Reader<'_> {
     /// Stores a value and who set it.
     fn keep(&mut self, key: String, value: String) {
         match self.whose {
-            Whose::System => {
+            Author::System => {
                 self.config.system.insert(key.clone());
             }
-            Whose::User => {
+            Author::User => {
                 self.config.system.remove(&key);
             }
-            Whose::Repository => {
+            Author::Repository => {
                 self.config.system.remove(&key);
                 self.config.local.insert(key.clone());
             }
@@ -131,7 +133,7 @@ impl Reader<'_> {
         self.config.values.insert(key, value);
     }
 
-    fn setting(&mut self, key: &Key, value: String, file: &Path, depth: usize) -> Result<(), String> {
+    fn setting(&mut self, key: &ConfigKey, value: String, file: &Path, depth: usize) -> Result<(), String> {
         if key.name == "path" && self.includes(key, file)? {
             return self.file(&self.expanded(&value, file)?, depth + 1);
         }
@@ -142,7 +144,7 @@ impl Reader<'_> {
         if known.is_some_and(|known| *known != value) && EVERY.contains(&key.name.as_str()) {
             // A separate subsection, so that no later value hides an earlier one.
             let subsection = format!("{}#{}", key.subsection, self.config.values.len());
-            let further = Key { section: key.section.clone(), subsection, name: key.name.clone() };
+            let further = ConfigKey { section: key.section.clone(), subsection, name: key.name.clone() };
             self.keep(further.whole(), value);
             return Ok(());
         }
@@ -150,7 +152,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn includes(&self, key: &Key, file: &Path) -> Result<bool, String> {
+    fn includes(&self, key: &ConfigKey, file: &Path) -> Result<bool, String> {
         match key.section.as_str() {
             "include" => Ok(true),
             "includeif" => self.holds(&key.subsection, file),
@@ -175,9 +177,9 @@ impl Reader<'_> {
         };
         let plain = text.trim_end_matches('/');
         match (fits(&pattern, &text), fits(&pattern, plain)) {
-            (Fit::Yes, _) | (_, Fit::Yes) => Ok(true),
-            (Fit::No, Fit::No) => Ok(false),
-            (Fit::Unsure, _) | (_, Fit::Unsure) => Err(unsure()),
+            (GlobMatch::Yes, _) | (_, GlobMatch::Yes) => Ok(true),
+            (GlobMatch::No, GlobMatch::No) => Ok(false),
+            (GlobMatch::Unsure, _) | (_, GlobMatch::Unsure) => Err(unsure()),
         }
     }
 
@@ -208,18 +210,18 @@ fn with_all_below(pattern: String) -> String {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Section {
+struct ConfigSection {
     name: String,
     subsection: String,
 }
 
-struct Key {
+struct ConfigKey {
     section: String,
     subsection: String,
     name: String,
 }
 
-impl Key {
+impl ConfigKey {
     fn whole(&self) -> String {
         let whole = if self.subsection.is_empty() {
             format!("{}.{}", self.section, self.name)
@@ -231,7 +233,7 @@ impl Key {
 }
 
 /// Every setting of a file, in order.
-fn settings(text: &str, section: &mut Section) -> Result<Vec<(Key, String)>, String> {
+fn settings(text: &str, section: &mut ConfigSection) -> Result<Vec<(ConfigKey, String)>, String> {
     let mut found = Vec::new();
     let mut lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines();
     while let Some(line) = lines.next() {
@@ -255,7 +257,7 @@ fn settings(text: &str, section: &mut Section) -> Result<Vec<(Key, String)>, Str
         if name.is_empty() || section.name.is_empty() {
             return Err("has a setting without a name".into());
         }
-        let key = Key {
+        let key = ConfigKey {
             section: section.name.clone(),
             subsection: section.subsection.clone(),
             name: name.to_ascii_lowercase(),
@@ -266,13 +268,13 @@ fn settings(text: &str, section: &mut Section) -> Result<Vec<(Key, String)>, Str
 }
 
 /// `[section]`, `[section "sub"]` or `[section.sub]`, and what follows.
-fn header(line: &str) -> Result<(Section, &str), String> {
+fn header(line: &str) -> Result<(ConfigSection, &str), String> {
     let broken = || "has a broken section header".to_owned();
     let inner = line.strip_prefix('[').ok_or_else(broken)?;
     let Some((name, quoted)) = inner.split_once('"').filter(|(name, _)| !name.contains(']')) else {
         let (name, after) = inner.split_once(']').ok_or_else(broken)?;
         let (name, subsection) = name.trim().split_once('.').unwrap_or((name.trim(), ""));
-        return Ok((Section { name: name.to_ascii_lowercase(), subsection: subsection.to_owned() }, after));
+        return Ok((ConfigSection { name: name.to_ascii_lowercase(), subsection: subsection.to_owned() }, after));
     };
     let mut subsection = String::new();
     let mut characters = quoted.char_indices();
@@ -282,7 +284,7 @@ fn header(line: &str) -> Result<(Section, &str), String> {
             '"' => {
                 let after =
                     quoted.get(at + 1..).and_then(|after| after.trim_start().strip_prefix(']')).ok_or_else(broken)?;
-                return Ok((Section { name: name.trim().to_ascii_lowercase(), subsection }, after));
+                return Ok((ConfigSection { name: name.trim().to_ascii_lowercase(), subsection }, after));
             }
             other => subsection.push(other),
         }
@@ -336,7 +338,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {
-        settings(text, &mut Section::default())
+        settings(text, &mut ConfigSection::default())
             .map(|all| all.into_iter().map(|(key, value)| (key.whole(), value)).collect())
     }
 
@@ -357,7 +359,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("config"), text).unwrap();
         let home = directory.path().to_str().unwrap();
-        let around = Around { home, git_directory: home, branch: None };
+        let around = IncludeContext { home, git_directory: home, branch: None };
         effective(directory.path(), directory.path(), around)
     }
 

@@ -4,7 +4,7 @@ use super::bounds;
 
 /// Whether a text matches a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fit {
+pub(super) enum GlobMatch {
     Yes,
     No,
     /// The pattern takes too many steps, or is of a kind that only git reads correctly.
@@ -12,15 +12,15 @@ pub(super) enum Fit {
 }
 
 /// Matches a whole path against a pattern.
-pub(super) fn fits(pattern: &str, text: &str) -> Fit {
+pub(super) fn fits(pattern: &str, text: &str) -> GlobMatch {
     if is_odd(pattern.as_bytes()) {
-        return Fit::Unsure;
+        return GlobMatch::Unsure;
     }
     let mut steps = bounds::MATCHING;
     match matches(pattern.as_bytes(), text.as_bytes(), &mut steps) {
-        Some(true) => Fit::Yes,
-        Some(false) => Fit::No,
-        None => Fit::Unsure,
+        Some(true) => GlobMatch::Yes,
+        Some(false) => GlobMatch::No,
+        None => GlobMatch::Unsure,
     }
 }
 
@@ -106,22 +106,22 @@ fn after_character(tail: &[u8]) -> &[u8] {
     tail.get(rest..).unwrap_or_default()
 }
 
-struct Class<'a> {
+struct CharacterClass<'a> {
     members: &'a [u8],
     negated: bool,
 }
 
 /// The class after `[` and what follows its `]`; `None` if it is never closed.
-fn class(pattern: &[u8]) -> Option<(Class<'_>, &[u8])> {
+fn class(pattern: &[u8]) -> Option<(CharacterClass<'_>, &[u8])> {
     let (negated, body) = match pattern {
         [b'!' | b'^', rest @ ..] => (true, rest),
         rest => (false, rest),
     };
     let end = body.iter().skip(1).position(|byte| *byte == b']')? + 1;
-    Some((Class { members: body.get(..end)?, negated }, body.get(end + 1..)?))
+    Some((CharacterClass { members: body.get(..end)?, negated }, body.get(end + 1..)?))
 }
 
-impl Class<'_> {
+impl CharacterClass<'_> {
     fn holds(&self, byte: u8) -> bool {
         let mut members = self.members;
         let mut found = false;
@@ -170,12 +170,12 @@ mod tests {
             ("[a", "[a", false),
             ("a*b*c", "axxbyyc", true),
         ] {
-            assert_eq!(fits(pattern, text) == Fit::Yes, fit, "{pattern} {text}");
+            assert_eq!(fits(pattern, text) == GlobMatch::Yes, fit, "{pattern} {text}");
         }
     }
 
     #[test]
     fn a_pattern_made_to_take_for_ever_is_given_up() {
-        assert_eq!(fits(&"*a".repeat(40), &"a".repeat(200).replace("aaaaaaaaaa", "aaaaaaaaab")), Fit::Unsure);
+        assert_eq!(fits(&"*a".repeat(40), &"a".repeat(200).replace("aaaaaaaaaa", "aaaaaaaaab")), GlobMatch::Unsure);
     }
 }

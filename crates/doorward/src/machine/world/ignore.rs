@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::rc::Rc;
 
 use super::bounds;
-use super::glob::{Fit, fits};
+use super::glob::{GlobMatch, fits};
 use crate::machine::checked_read;
 
 /// One line of an ignore file.
 #[derive(Debug)]
-struct Rule {
+struct IgnoreRule {
     pattern: String,
     negated: bool,
     directories_only: bool,
@@ -23,7 +23,7 @@ struct Rule {
 #[derive(Debug)]
 pub(super) struct Ignores {
     base: String,
-    rules: Vec<Rule>,
+    rules: Vec<IgnoreRule>,
 }
 
 /// What the rules say about a path.
@@ -49,10 +49,10 @@ impl Ignores {
                 continue;
             }
             match fits(&rule.pattern, if rule.anchored { inner } else { name }) {
-                Fit::Yes if rule.negated => return Some(Ignored::No),
-                Fit::Yes => return Some(Ignored::Yes),
-                Fit::No => {}
-                Fit::Unsure => return Some(Ignored::Unsure),
+                GlobMatch::Yes if rule.negated => return Some(Ignored::No),
+                GlobMatch::Yes => return Some(Ignored::Yes),
+                GlobMatch::No => {}
+                GlobMatch::Unsure => return Some(Ignored::Unsure),
             }
         }
         None
@@ -61,7 +61,7 @@ impl Ignores {
 
 /// The ignore files of a work tree, each read once: those near the root are needed again and again.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct IgnoreFiles {
     root: PathBuf,
     known: RefCell<BTreeMap<String, Option<Rc<Ignores>>>>,
 }
@@ -69,13 +69,13 @@ pub(super) struct Found {
 /// There is an ignore file that can't be read.
 struct Unreadable;
 
-impl Found {
-    pub(super) fn below(root: &str) -> Found {
-        Found { root: PathBuf::from(root), known: RefCell::default() }
+impl IgnoreFiles {
+    pub(super) fn below(root: &str) -> IgnoreFiles {
+        IgnoreFiles { root: PathBuf::from(root), known: RefCell::default() }
     }
 
     /// The ignore file in the directory with this prefix.
-    fn of(&self, prefix: &str) -> Result<Option<Rc<Ignores>>, Unreadable> {
+    fn rules_below(&self, prefix: &str) -> Result<Option<Rc<Ignores>>, Unreadable> {
         if let Some(known) = self.known.borrow().get(prefix) {
             return Ok(known.clone());
         }
@@ -97,12 +97,12 @@ impl Found {
 }
 
 /// Decides about a path below the root; `general` are the files that count for the whole repository, weakest first.
-pub(super) fn ignored(found: &Found, general: &[Ignores], path: &str, is_directory: bool) -> (Ignored, String) {
+pub(super) fn ignored(found: &IgnoreFiles, general: &[Ignores], path: &str, is_directory: bool) -> (Ignored, String) {
     let mut files: Vec<Rc<Ignores>> = Vec::new();
     let mut prefix = String::new();
     let components: Vec<&str> = path.split('/').collect();
     for (depth, component) in components.iter().enumerate().take(bounds::LEVELS) {
-        match found.of(&prefix) {
+        match found.rules_below(&prefix) {
             Ok(file) => files.extend(file),
             Err(Unreadable) => return (Ignored::Unsure, prefix),
         }
@@ -124,7 +124,7 @@ pub(super) fn ignored(found: &Found, general: &[Ignores], path: &str, is_directo
     (if components.len() > bounds::LEVELS { Ignored::Unsure } else { Ignored::No }, String::new())
 }
 
-fn rule(line: &str) -> Option<Rule> {
+fn rule(line: &str) -> Option<IgnoreRule> {
     let line = without_trailing_spaces(line.strip_suffix('\r').unwrap_or(line));
     if line.is_empty() || line.starts_with('#') {
         return None;
@@ -133,7 +133,7 @@ fn rule(line: &str) -> Option<Rule> {
     let (directories_only, line) = line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
     let anchored = line.contains('/');
     let pattern = line.strip_prefix('/').unwrap_or(line).to_owned();
-    (!pattern.is_empty()).then_some(Rule { pattern, negated, directories_only, anchored })
+    (!pattern.is_empty()).then_some(IgnoreRule { pattern, negated, directories_only, anchored })
 }
 
 fn without_trailing_spaces(line: &str) -> &str {
@@ -150,7 +150,7 @@ mod tests {
 
     fn check(rules: &str, path: &str, is_directory: bool) -> Ignored {
         let root = tempfile::tempdir().unwrap();
-        ignored(&Found::below(root.path().to_str().unwrap()), &[Ignores::parse("", rules)], path, is_directory).0
+        ignored(&IgnoreFiles::below(root.path().to_str().unwrap()), &[Ignores::parse("", rules)], path, is_directory).0
     }
 
     #[test]

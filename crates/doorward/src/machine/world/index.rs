@@ -12,13 +12,13 @@ pub(crate) struct Index {
     bytes: Vec<u8>,
     hash: usize,
     names: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<IndexEntry>,
     /// When the index itself was written; later changes may go unnoticed.
     written: (u64, u32),
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct IndexEntry {
     start: usize,
     end: usize,
     /// The offset of its object id in the file.
@@ -27,12 +27,12 @@ struct Entry {
     mtime: (u32, u32),
     mode: u32,
     size: u32,
-    state: State,
+    state: EntryFlags,
 }
 
 /// What the flags of an entry say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum EntryFlags {
     Ordinary,
     /// In the middle of a merge.
     Conflicted,
@@ -42,7 +42,7 @@ pub(crate) enum State {
 
 /// What the index knows about one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum Tracked {
     /// Tracked, and the file looks as git last saw it.
     Same,
     /// Tracked, and the file looks different, or may.
@@ -58,7 +58,7 @@ const DIRECTORY: u32 = 0o040_000;
 impl Index {
     /// Reads an index of version 2, 3 or 4. `None` if it is not one, is truncated, or is only part of the whole.
     pub(crate) fn parse(bytes: Vec<u8>, hash: usize, written: SystemTime) -> Option<Index> {
-        let mut reader = Reader { bytes: &bytes, at: 0 };
+        let mut reader = ByteReader { bytes: &bytes, at: 0 };
         if reader.take(4)? != b"DIRC" {
             return None;
         }
@@ -81,7 +81,7 @@ impl Index {
     }
 
     /// Mode and object of a tracked path, and whether git watches the file.
-    pub(crate) fn id_of(&self, path: &str) -> Option<(u32, Id, State)> {
+    pub(crate) fn id_of(&self, path: &str) -> Option<(u32, Id, EntryFlags)> {
         let entry = self.find(path.as_bytes())?;
         Some((entry.mode, self.id(entry)?, entry.state))
     }
@@ -89,18 +89,18 @@ impl Index {
     /// Every entry in the index's order: path, mode, object, and whether it is neither conflicted nor unwatched.
     /// A sparse index has entries for directories.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (&[u8], u32, Id, bool)> {
-        self.entries
-            .iter()
-            .filter_map(|entry| Some((self.name(entry), entry.mode, self.id(entry)?, entry.state == State::Ordinary)))
+        self.entries.iter().filter_map(|entry| {
+            Some((self.name(entry), entry.mode, self.id(entry)?, entry.state == EntryFlags::Ordinary))
+        })
     }
 
     /// Looks up a path, relative to the root of the work tree.
-    pub(crate) fn look_up(&self, path: &str, file: &std::fs::Metadata) -> Known {
+    pub(crate) fn look_up(&self, path: &str, file: &std::fs::Metadata) -> Tracked {
         let Some(entry) = self.find(path.as_bytes()) else { return self.absent(path) };
         match entry.state {
-            State::Conflicted => return Known::Different,
-            State::Unwatched => return Known::Unsure,
-            State::Ordinary => {}
+            EntryFlags::Conflicted => return Tracked::Different,
+            EntryFlags::Unwatched => return Tracked::Unsure,
+            EntryFlags::Ordinary => {}
         }
         let seconds = |value: i64| u32::try_from(value & 0xffff_ffff).unwrap_or_default();
         let same = entry.mtime == (seconds(file.mtime()), seconds(file.mtime_nsec()))
@@ -109,7 +109,7 @@ impl Index {
             && entry.mode & 0o170_000 == file.mode() & 0o170_000;
         // A file that changed in the same instant the index was written could look the same and differ.
         let is_racy = (u64::from(entry.mtime.0), entry.mtime.1) >= self.written;
-        if same && !is_racy { Known::Same } else { Known::Different }
+        if same && !is_racy { Tracked::Same } else { Tracked::Different }
     }
 
     /// Some tracked file has this path, whether it exists or not.
@@ -124,30 +124,30 @@ impl Index {
         self.entries.get(at).is_some_and(|entry| self.name(entry).starts_with(start.as_bytes()))
     }
 
-    fn absent(&self, path: &str) -> Known {
+    fn absent(&self, path: &str) -> Tracked {
         // A sparse index folds whole directories into one entry.
         let folded = path.match_indices('/').any(|(at, _)| {
             path.get(..=at)
                 .and_then(|directory| self.find(directory.as_bytes()))
                 .is_some_and(|entry| entry.mode == DIRECTORY)
         });
-        if folded { Known::Unsure } else { Known::Absent }
+        if folded { Tracked::Unsure } else { Tracked::Absent }
     }
 
-    fn find(&self, path: &[u8]) -> Option<&Entry> {
+    fn find(&self, path: &[u8]) -> Option<&IndexEntry> {
         let found = self.entries.binary_search_by(|entry| self.name(entry).cmp(path)).ok()?;
         self.entries.get(found)
     }
 
-    fn id(&self, entry: &Entry) -> Option<Id> {
+    fn id(&self, entry: &IndexEntry) -> Option<Id> {
         self.bytes.get(entry.id_at..entry.id_at + self.hash).and_then(Id::from_bytes)
     }
 
-    fn name(&self, entry: &Entry) -> &[u8] {
+    fn name(&self, entry: &IndexEntry) -> &[u8] {
         self.names.get(entry.start..entry.end).unwrap_or_default()
     }
 
-    fn read_entry(&mut self, reader: &mut Reader<'_>, hash: usize, version: u32) -> Option<()> {
+    fn read_entry(&mut self, reader: &mut ByteReader<'_>, hash: usize, version: u32) -> Option<()> {
         let begin = reader.at;
         let ctime = (reader.number()?, reader.number()?);
         let mtime = (reader.number()?, reader.number()?);
@@ -170,16 +170,16 @@ impl Index {
             reader.take(length.next_multiple_of(8) - length)?;
         }
         let state = match (flags & 0x3000, flags & 0x8000 != 0 || extended & 0x6000 != 0) {
-            (0, false) => State::Ordinary,
-            (0, true) => State::Unwatched,
-            _ => State::Conflicted,
+            (0, false) => EntryFlags::Ordinary,
+            (0, true) => EntryFlags::Unwatched,
+            _ => EntryFlags::Conflicted,
         };
-        self.entries.push(Entry { start, end: self.names.len(), id_at, ctime, mtime, mode, size, state });
+        self.entries.push(IndexEntry { start, end: self.names.len(), id_at, ctime, mtime, mode, size, state });
         Some(())
     }
 
     /// Version 4 says how much of the last name to drop and what to add.
-    fn read_folded_name(&mut self, reader: &mut Reader<'_>) -> Option<()> {
+    fn read_folded_name(&mut self, reader: &mut ByteReader<'_>) -> Option<()> {
         let drop = usize::try_from(reader.variable()?).ok()?;
         let (start, end) = self.entries.last().map_or((0, 0), |last| (last.start, last.end));
         let kept = start..end.checked_sub(drop).filter(|end| *end >= start)?;
@@ -191,7 +191,7 @@ impl Index {
 }
 
 /// No extension says that the rest is in another file.
-fn is_whole(reader: &mut Reader<'_>, hash: usize) -> bool {
+fn is_whole(reader: &mut ByteReader<'_>, hash: usize) -> bool {
     while reader.bytes.len().saturating_sub(reader.at) > hash {
         let (Some(signature), Some(length)) = (reader.take(4), reader.number()) else { return false };
         let is_link = signature == b"link";
@@ -202,12 +202,12 @@ fn is_whole(reader: &mut Reader<'_>, hash: usize) -> bool {
     true
 }
 
-struct Reader<'a> {
+struct ByteReader<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let taken = self.bytes.get(self.at..self.at.checked_add(count)?)?;
         self.at += count;

@@ -3,6 +3,7 @@
 pub(crate) mod bounds;
 #[cfg(test)]
 pub(crate) mod chance;
+pub(crate) mod directory_cache;
 pub(crate) mod files;
 pub(crate) mod folding;
 mod git_config;
@@ -16,10 +17,9 @@ mod reflog;
 pub(crate) mod repository;
 pub(crate) mod rewrites;
 pub(crate) mod session;
-pub(crate) mod shelves;
 pub(crate) mod temporary;
 pub(crate) mod versions;
 
 pub(crate) use reflog::commit_changed;
 pub(crate) use repository::project_root;
-pub(crate) use versions::{head_of, versions};
+pub(crate) use versions::{FileVersion, head_of, versions};

@@ -12,6 +12,7 @@ pub(crate) fn belongs_to_system(path: &Path) -> bool {
 
 /// The same for known metadata.
 pub(crate) fn is_systems(found: &Metadata) -> bool {
+    // The mode of a link means nothing; who may replace it depends on its directory.
     let is_closed = found.is_symlink() || found.mode() & 0o022 == 0;
     is_closed && is_owned_by_root(found.uid())
 }
@@ -27,6 +28,7 @@ fn root_outside() -> Option<u32> {
     let read = |path: &str| crate::machine::checked_read::text_of_pipe(path, 4096);
     let map = read("/proc/self/uid_map")?;
     let nobody = read("/proc/sys/kernel/overflowuid")?.trim().parse().ok()?;
+    // In a container without a user namespace `/` is root's, and `nobody` is just a user.
     let is_free = || Path::new("/").symlink_metadata().is_ok_and(|root| root.uid() == nobody);
     (stands_for_others(&map, nobody) && is_free()).then_some(nobody)
 }

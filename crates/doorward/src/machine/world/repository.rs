@@ -7,13 +7,14 @@ use std::time::SystemTime;
 use doorward_engine::{Git, REBUILDABLE, Tracking};
 
 use super::bounds;
-use super::git_config::{self, Around, GitConfig};
-use super::ignore::{Found, Ignored, Ignores, ignored};
-use super::index::{Index, Known, State};
+use super::git_config::{self, GitConfig, IncludeContext};
+use super::ignore::{IgnoreFiles, Ignored, Ignores, ignored};
+use super::index::{EntryFlags, Index, Tracked};
 use super::objects::{HashFormat, Id, Objects, Unread, blob_id, upstream_of};
 use crate::machine::checked_read;
 
 /// Variables that make git look in other places than we do.
+// With one of these set, git would act on another repository than the one we looked at, so nothing is known.
 const REDIRECTS: &[&str] = &[
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -64,7 +65,7 @@ pub(crate) struct Repository {
     index: OnceCell<Option<Index>>,
     ignores: OnceCell<Option<Vec<Ignores>>>,
     objects: OnceCell<Result<Objects, String>>,
-    ignore_files: Found,
+    ignore_files: IgnoreFiles,
 }
 
 impl Repository {
@@ -86,7 +87,7 @@ impl Repository {
             index: OnceCell::new(),
             ignores: OnceCell::new(),
             objects: OnceCell::new(),
-            ignore_files: Found::below(root),
+            ignore_files: IgnoreFiles::below(root),
         })
     }
 
@@ -152,10 +153,10 @@ impl Repository {
             return if index.has(inner) { Tracking::Modified } else { Tracking::Untracked };
         };
         match index.look_up(inner, &file) {
-            Known::Same => Tracking::Clean,
-            Known::Different => Tracking::Modified,
-            Known::Unsure => Tracking::Unknown,
-            Known::Absent => self.untracked(inner, file.is_dir()),
+            Tracked::Same => Tracking::Clean,
+            Tracked::Different => Tracking::Modified,
+            Tracked::Unsure => Tracking::Unknown,
+            Tracked::Absent => self.untracked(inner, file.is_dir()),
         }
     }
 
@@ -192,7 +193,7 @@ impl Repository {
             let objects = self.objects().ok()?;
             let head = objects.resolve("HEAD").ok()?;
             let (of_head, committed) = objects.entry_at(&head, inner).ok()??;
-            Some(state == State::Ordinary && of_head == mode && committed == id && !self.may_filter(inner))
+            Some(state == EntryFlags::Ordinary && of_head == mode && committed == id && !self.may_filter(inner))
         };
         found().unwrap_or(false)
     }
@@ -234,7 +235,7 @@ impl Repository {
             }
             let branch = self.branch();
             let git_directory = self.git_directory.to_str().ok_or("git's directory is not UTF-8")?;
-            let around = Around { home: &self.home, git_directory, branch: branch.as_deref() };
+            let around = IncludeContext { home: &self.home, git_directory, branch: branch.as_deref() };
             git_config::effective(&self.common, &self.git_directory, around)
         })
     }

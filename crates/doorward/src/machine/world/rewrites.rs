@@ -4,21 +4,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doorward_engine::{Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing, World, loads_by_itself};
 
-use super::index::Known;
-use super::objects::{Changed, Id, Kind, Objects, Unread};
+use super::index::Tracked;
+use super::objects::{ChangedPath, Id, ObjectKind, Objects, Unread};
 use super::repository::Repository;
 use crate::machine::checked_read;
 
 /// How many commits are searched for the point where two branches diverged.
+// Branches of daily work parted a few hundred commits ago; an older fork is answered with "not known", which asks.
 const PARTED: usize = 2_000;
 
 /// How many commits one command may apply or check out.
+// A rebase of more is rare, and each commit costs reading its trees.
 const COMMITS: usize = 150;
 
 /// Longer files are not read.
 const TEXT: u64 = 256 << 10;
 
 /// How many files are read for what a later command of the same call may run.
+// Decision 0024: a command that runs more sources than this asks.
 const TEXTS: usize = 48;
 
 const LINK: u32 = 0o120_000;
@@ -39,25 +42,25 @@ pub(crate) struct Writer<'w> {
 }
 
 /// The result: the files, and their previous content as git hashes.
-pub(crate) struct Found {
+pub(crate) struct Rewritten {
     pub rewrite: Rewrite,
     pub before: Vec<(String, Id)>,
 }
 
 impl Writer<'_> {
-    pub(crate) fn find(&self, standings: &dyn Standings) -> Found {
+    pub(crate) fn find(&self, standings: &dyn Standings) -> Rewritten {
         match self.changes() {
             Ok((changes, source)) => {
                 let before = changes.iter().filter_map(|change| Some((self.absolute(&change.path), change.from?.1)));
                 let before = before.collect();
-                Found { rewrite: Rewrite::Files(self.incoming(changes, source, standings)), before }
+                Rewritten { rewrite: Rewrite::Files(self.incoming(changes, source, standings)), before }
             }
-            Err(Unread::NoSuchName) => Found { rewrite: Rewrite::Nameless, before: Vec::new() },
-            Err(unread) => Found { rewrite: Rewrite::Unread(unread.to_string()), before: Vec::new() },
+            Err(Unread::NoSuchName) => Rewritten { rewrite: Rewrite::Nameless, before: Vec::new() },
+            Err(unread) => Rewritten { rewrite: Rewrite::Unread(unread.to_string()), before: Vec::new() },
         }
     }
 
-    fn incoming(&self, changes: Vec<Changed>, source: Option<Id>, standings: &dyn Standings) -> Vec<Incoming> {
+    fn incoming(&self, changes: Vec<ChangedPath>, source: Option<Id>, standings: &dyn Standings) -> Vec<Incoming> {
         let mut texts = TEXTS;
         let meant = changes.into_iter().map(|change| (self.absolute(&change.path), change.to));
         let meant = meant.filter(|(path, _)| self.is_meant(path));
@@ -83,7 +86,7 @@ impl Writer<'_> {
 
     fn text(&self, id: &Id) -> Option<String> {
         let (kind, bytes) = self.objects.read(id, TEXT).ok()?;
-        String::from_utf8(bytes).ok().filter(|_| kind == Kind::Blob)
+        String::from_utf8(bytes).ok().filter(|_| kind == ObjectKind::Blob)
     }
 
     fn absolute(&self, path: &str) -> String {
@@ -101,7 +104,7 @@ impl Writer<'_> {
     }
 
     /// What differs, and the commit it comes from.
-    fn changes(&self) -> Result<(Vec<Changed>, Option<Id>), Unread> {
+    fn changes(&self) -> Result<(Vec<ChangedPath>, Option<Id>), Unread> {
         let objects = self.objects;
         match &self.write.source {
             GitSource::Index => Ok((self.staged()?, None)),
@@ -154,7 +157,8 @@ impl Writer<'_> {
     }
 
     /// A change to a file that was moved here follows it to its new path, which we don't search for.
-    fn is_in_place(&self, changes: &[Changed], base: Option<Id>) -> Result<(), Unread> {
+    fn is_in_place(&self, changes: &[ChangedPath], base: Option<Id>) -> Result<(), Unread> {
+        // Git follows renames by similarity; guessing another way than git does would name the wrong file.
         const MOVED: Unread = Unread::Unsupported("where changes to files go that were moved or deleted here");
         let (Some(head), Some(base)) = (self.head()?, base) else { return Ok(()) };
         if head == base {
@@ -239,7 +243,7 @@ impl Writer<'_> {
     }
 
     /// What one commit, or each of a range, changed against its parents.
-    fn series(&self, name: &str) -> Result<Vec<Changed>, Unread> {
+    fn series(&self, name: &str) -> Result<Vec<ChangedPath>, Unread> {
         let commits = match name.split_once("..") {
             Some((good, bad)) if !bad.starts_with('.') => {
                 let end = |name: &str| self.commit(if name.is_empty() { "HEAD" } else { name });
@@ -258,7 +262,7 @@ impl Writer<'_> {
     }
 
     /// Which parent counts for a merge, only a flag says: all of them do.
-    fn of_commit(&self, commit: Id) -> Result<Vec<Changed>, Unread> {
+    fn of_commit(&self, commit: Id) -> Result<Vec<ChangedPath>, Unread> {
         let parents = self.objects.parents(&commit)?;
         if parents.is_empty() {
             return self.objects.diff(None, commit);
@@ -273,14 +277,14 @@ impl Writer<'_> {
     }
 
     /// What reverting a commit would bring back.
-    fn undone(&self, name: &str) -> Result<Vec<Changed>, Unread> {
+    fn undone(&self, name: &str) -> Result<Vec<ChangedPath>, Unread> {
         let changes = self.series(name)?;
-        let turned = |change: Changed| Changed { path: change.path, from: change.to, to: change.from };
+        let turned = |change: ChangedPath| ChangedPath { path: change.path, from: change.to, to: change.from };
         Ok(changes.into_iter().map(turned).collect())
     }
 
     /// A stash is a commit on what was checked out, with the index and the untracked files as further parents.
-    fn put_aside(&self, name: &str) -> Result<Vec<Changed>, Unread> {
+    fn put_aside(&self, name: &str) -> Result<Vec<ChangedPath>, Unread> {
         let stash = self.objects.resolve(name)?;
         let parents = self.objects.parents(&stash)?;
         let base = parents.first().copied();
@@ -296,7 +300,7 @@ impl Writer<'_> {
     }
 
     /// Every commit between the good ones and the bad one may be checked out.
-    fn tried(&self, names: &[String]) -> Result<Vec<Changed>, Unread> {
+    fn tried(&self, names: &[String]) -> Result<Vec<ChangedPath>, Unread> {
         let mut ends = names.iter().filter(|name| !name.starts_with('-')).map(|name| self.commit(name));
         let mut all: Vec<Id> = ends.by_ref().collect::<Result<_, _>>()?;
         let mut known = Vec::new();
@@ -333,7 +337,7 @@ impl Writer<'_> {
     }
 
     /// Index entries that are not in the work tree as staged, so something may load them.
-    fn staged(&self) -> Result<Vec<Changed>, Unread> {
+    fn staged(&self) -> Result<Vec<ChangedPath>, Unread> {
         if !self.repository.has_index() {
             // A work tree that was made without its files has none staged either.
             return self.head()?.map_or_else(|| Ok(Vec::new()), |head| self.objects.diff(None, head));
@@ -342,11 +346,11 @@ impl Writer<'_> {
     }
 
     /// The same, plus existing ones that may be left out from now on.
-    fn left_out(&self) -> Result<Vec<Changed>, Unread> {
+    fn left_out(&self) -> Result<Vec<ChangedPath>, Unread> {
         self.entries(true)
     }
 
-    fn entries(&self, with_present: bool) -> Result<Vec<Changed>, Unread> {
+    fn entries(&self, with_present: bool) -> Result<Vec<ChangedPath>, Unread> {
         let index = self.repository.index().ok_or(Unread::Unsupported("the index"))?;
         let mut changes = Vec::new();
         for (name, mode, id, _) in index.entries() {
@@ -359,10 +363,10 @@ impl Writer<'_> {
                 continue;
             }
             let file = std::fs::symlink_metadata(&absolute);
-            let is_present = file.is_ok_and(|file| index.look_up(name, &file) == Known::Same);
+            let is_present = file.is_ok_and(|file| index.look_up(name, &file) == Tracked::Same);
             let to = (!is_present).then_some((mode, id));
             if !is_present || with_present {
-                changes.push(Changed { path: name.to_owned(), from: None, to });
+                changes.push(ChangedPath { path: name.to_owned(), from: None, to });
             }
         }
         Ok(changes)

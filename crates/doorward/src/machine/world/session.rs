@@ -1,6 +1,7 @@
 //! Which processes belong to the agent's session.
 
 /// More generations than any session has.
+// Bounds the walk up the process table, which other processes change while we read.
 const GENERATIONS: usize = 64;
 
 /// The process was started by the agent, directly or through others.

@@ -8,7 +8,7 @@ pub(crate) fn shared() -> Vec<String> {
     if cfg!(target_os = "macos") {
         found.extend(["/private/tmp", "/private/var/tmp"].map(str::to_owned));
     }
-    match named() {
+    match from_environment() {
         Some(path) if !found.contains(&path) => found.push(path),
         Some(_) | None => {}
     }
@@ -17,13 +17,13 @@ pub(crate) fn shared() -> Vec<String> {
 
 /// Where new files are scratch files: files in `/var/tmp` persist and are found by others long after.
 pub(crate) fn fleeting() -> Vec<String> {
-    let named = named();
+    let named = from_environment();
     shared().into_iter().filter(|root| !root.ends_with("/var/tmp") || named.as_ref() == Some(root)).collect()
 }
 
 /// Directories only this user can access: `TMPDIR`, if it is one.
-pub(crate) fn own(home: &str) -> Vec<String> {
-    named().into_iter().filter(|path| is_private(path) && !is_precious(path, home)).collect()
+pub(crate) fn directories(home: &str) -> Vec<String> {
+    from_environment().into_iter().filter(|path| is_private(path) && !is_precious(path, home)).collect()
 }
 
 /// The path is in a temporary directory, reached without links and only through this user's directories.
@@ -43,9 +43,10 @@ pub(crate) fn is_own_below(path: &str, shared: &[String]) -> bool {
     })
 }
 
-fn named() -> Option<String> {
+fn from_environment() -> Option<String> {
     let path = std::env::var("TMPDIR").ok()?;
     let trimmed = path.trim_end_matches('/');
+    // A repository may set `TMPDIR` for the agent. With `..` in it, the project itself could pass as scratch space.
     let is_plain = trimmed.starts_with('/') && trimmed.split('/').skip(1).all(|part| !matches!(part, "" | "." | ".."));
     is_plain.then(|| trimmed.to_owned())
 }
@@ -58,6 +59,7 @@ fn is_private(path: &str) -> bool {
 
 /// A directory that contains, or is, something that is not scratch space.
 fn is_precious(path: &str, home: &str) -> bool {
+    // `TMPDIR=/home/me` would make everything in the home deletable.
     let is_above_home = std::path::Path::new(home).starts_with(path);
     let is_in_temporary =
         ["/tmp/", "/var/tmp/", "/var/folders/", "/private/", "/run/user/"].iter().any(|base| path.starts_with(base));

@@ -7,12 +7,12 @@ use doorward_engine::{Effect, Mark, Operation, Target};
 use crate::memory::grants::operands;
 use crate::memory::grants::operands::Depth;
 use crate::memory::grants::pending::Pending;
-use crate::memory::grants::store::Desk;
+use crate::memory::grants::store::GrantStore;
 
 /// Files that a call names or runs, does not change itself, and that changed after the question. The agent ran the call on
 /// an approval of something else.
-pub(crate) fn changed_since(desk: &Desk, decision: &str) -> Vec<String> {
-    let Some(pending) = desk.open().into_iter().find(|pending| pending.decision == decision) else {
+pub(crate) fn changed_since(store: &GrantStore, decision: &str) -> Vec<String> {
+    let Some(pending) = store.open_calls().into_iter().find(|pending| pending.decision == decision) else {
         return Vec::new();
     };
     let mut known = pending.bound.operands.clone();
@@ -47,6 +47,7 @@ fn is_kept_by_manager(pending: &Pending, path: &str) -> bool {
 }
 
 /// Package managers and the files they maintain themselves.
+// These files change on every install; a person who approved `npm install` has approved exactly that.
 const KEPT: &[(&[&str], &[&str])] = &[
     (
         &["npm", "pnpm", "yarn", "bun", "corepack"],

@@ -12,7 +12,7 @@ pub(crate) mod store;
 mod sweep;
 
 pub(crate) use pending::{Pending, Status};
-pub(crate) use queue::{Row, Stand, queue};
+pub(crate) use queue::{CallState, QueueRow, queue};
 pub(crate) use sweep::sweep;
 
 #[cfg(test)]

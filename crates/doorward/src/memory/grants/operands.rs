@@ -9,12 +9,15 @@ use doorward_ledger::Hash;
 use serde::{Deserialize, Serialize};
 
 /// How many bytes are hashed for one call; beyond that, inode, size and change time are used.
+// Approving binds the content. Hashing gigabytes would hold the call up, and change time is hard to forge.
 const BYTES: u64 = 16 << 20;
 
 /// How many directory entries are checked for one call.
+// A lookup each, while the agent waits. Entries beyond it are not part of the binding; the effects still are.
 const ENTRIES: usize = 2_000;
 
 /// More links than a sensible path has.
+// Loops of links end here; the kernel allows forty.
 const LINKS: usize = 16;
 
 /// How far a fingerprint looks.
@@ -30,36 +33,36 @@ pub(crate) enum Depth {
 
 /// The fingerprint of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Print {
+pub(crate) struct Fingerprint {
     #[serde(default)]
     pub depth: Depth,
     pub print: String,
 }
 
 /// The fingerprints of some paths as they are now.
-pub(crate) fn prints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Print> {
-    let mut printer = Printer { bytes: BYTES, entries: ENTRIES, real: BTreeMap::new() };
+pub(crate) fn fingerprints(paths: &BTreeMap<String, Depth>) -> BTreeMap<String, Fingerprint> {
+    let mut printer = Fingerprinter { bytes: BYTES, entries: ENTRIES, real: BTreeMap::new() };
     let one = |(path, depth): (&String, &Depth)| {
-        (path.clone(), Print { depth: *depth, print: printer.print(Path::new(path), *depth, LINKS) })
+        (path.clone(), Fingerprint { depth: *depth, print: printer.print(Path::new(path), *depth, LINKS) })
     };
     paths.iter().map(one).collect()
 }
 
 /// The paths whose fingerprints are no longer what they were.
-pub(crate) fn changed(known: &BTreeMap<String, Print>) -> Vec<String> {
+pub(crate) fn changed(known: &BTreeMap<String, Fingerprint>) -> Vec<String> {
     let paths = known.iter().map(|(path, print)| (path.clone(), print.depth)).collect();
-    let now = prints(&paths);
+    let now = fingerprints(&paths);
     known.iter().filter(|(path, print)| now.get(*path) != Some(print)).map(|(path, _)| path.clone()).collect()
 }
 
-struct Printer {
+struct Fingerprinter {
     bytes: u64,
     entries: usize,
     /// Directories and where their links point.
     real: BTreeMap<PathBuf, PathBuf>,
 }
 
-impl Printer {
+impl Fingerprinter {
     fn print(&mut self, path: &Path, depth: Depth, links: usize) -> String {
         let metadata = match path.symlink_metadata() {
             Ok(metadata) => metadata,
@@ -125,8 +128,10 @@ impl Printer {
                 self.entries = left;
                 let Ok(metadata) = path.symlink_metadata() else { continue };
                 let is_folder = metadata.is_dir();
+                // A folder's change time moves with every file in it, and those are listed themselves.
                 let told = if is_folder { format!("{}", metadata.ino()) } else { stamp(&metadata) };
                 lines.push(format!("{} {told}", path.display()));
+                // `git status` rewrites the index; an approval must survive that.
                 if is_folder && path.file_name().is_none_or(|name| name != ".git") {
                     folders.push(path);
                 }
@@ -171,7 +176,7 @@ mod tests {
         std::fs::create_dir_all(at("dir/deep")).unwrap();
         std::fs::write(at("dir/deep/x"), "one").unwrap();
         symlink("dir", at("way")).unwrap();
-        let known = prints(&BTreeMap::from([(at(name).to_str().unwrap().to_owned(), depth)]));
+        let known = fingerprints(&BTreeMap::from([(at(name).to_str().unwrap().to_owned(), depth)]));
         assert_eq!(changed(&known), Vec::<String>::new());
         spoil(room.path());
         !changed(&known).is_empty()
@@ -212,7 +217,7 @@ mod tests {
         symlink("b", room.path().join("a")).unwrap();
         symlink("a", room.path().join("b")).unwrap();
         let path = room.path().join("a").to_str().unwrap().to_owned();
-        let known = prints(&BTreeMap::from([(path, Depth::Below), ("/dev/null".to_owned(), Depth::Below)]));
+        let known = fingerprints(&BTreeMap::from([(path, Depth::Below), ("/dev/null".to_owned(), Depth::Below)]));
         assert_eq!(known.len(), 2);
         assert_eq!(changed(&known), Vec::<String>::new());
     }

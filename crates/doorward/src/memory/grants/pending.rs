@@ -8,13 +8,15 @@ use doorward_ledger::State;
 use doorward_vocabulary::{CallId, PatternId, SessionId};
 use serde::{Deserialize, Serialize};
 
-use super::repeat::Shape;
-use crate::memory::grants::binding::{Bound, Subject};
+use super::repeat::CallShape;
+use crate::memory::grants::binding::{Binding, GrantSubject};
 
 /// How long a call waits for an answer.
+// Someone who comes back the next morning should still find it, and no one cares a week later.
 pub(crate) const WAITS_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Longer calls can't be shown in full, so they can't be approved here.
+// Approving what was not shown in full would be approving something else.
 const LONGEST: usize = 256 << 10;
 
 /// A call that was asked about or denied.
@@ -40,7 +42,7 @@ pub(crate) struct Pending {
     pub input: String,
     /// What an edit or write removes and adds, with secrets replaced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<Edited>,
+    pub changes: Vec<FileEdit>,
     pub verdict: Option<Verdict>,
     /// What it takes to let it run.
     pub needs: Option<Clearance>,
@@ -54,8 +56,8 @@ pub(crate) struct Pending {
     /// What to type to confirm a hard or dual override.
     pub target: String,
     pub pattern: PatternId,
-    pub shape: Option<Shape>,
-    pub bound: Bound,
+    pub shape: Option<CallShape>,
+    pub bound: Binding,
     pub asked_ms: u64,
     /// How often the agent has proposed it.
     pub times: u32,
@@ -81,19 +83,19 @@ impl State for Pending {
 /// The part of a pending call that matters when the same call comes again; the rest of its file is skipped. Never written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Before {
-    pub bound: Bound,
+pub(crate) struct EarlierCall {
+    pub bound: Binding,
     pub asked_ms: u64,
     pub times: u32,
     pub status: Status,
     pub first_step_ms: Option<u64>,
 }
 
-impl State for Before {
+impl State for EarlierCall {
     const NAME: &'static str = Pending::NAME;
 }
 
-impl Before {
+impl EarlierCall {
     pub(crate) fn is_open(&self, now_ms: u64) -> bool {
         waits(self.status, self.asked_ms, now_ms)
     }
@@ -114,7 +116,7 @@ pub(crate) enum Status {
 
 /// One file of an edit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Edited {
+pub(crate) struct FileEdit {
     pub path: String,
     pub what: String,
     pub old: String,
@@ -123,9 +125,9 @@ pub(crate) struct Edited {
 
 impl Pending {
     /// The call as the user should see it; `None` if it is too long to show in full.
-    pub(crate) fn new(subject: Subject<'_>, bound: Bound, decision: &str, key: &[u8; 16]) -> Option<Pending> {
-        let Subject { call, considered, .. } = subject;
-        let (facts, judgement) = (&considered.facts, &considered.judgement);
+    pub(crate) fn new(subject: GrantSubject<'_>, bound: Binding, decision: &str, key: &[u8; 16]) -> Option<Pending> {
+        let GrantSubject { call, evaluation, .. } = subject;
+        let (facts, judgement) = (&evaluation.facts, &evaluation.judgement);
         let changes = edited(call, key);
         let input = input(call, key);
         let length = facts.subject.len()
@@ -147,13 +149,13 @@ impl Pending {
             changes,
             verdict: Some(judgement.verdict),
             needs: Some(needed(judgement)),
-            told: crate::memory::wording::tell(judgement, facts).reason,
+            told: crate::memory::wording::explain(judgement, facts).reason,
             reasons: reasons(judgement),
             effects: facts.effects.clone(),
             not_understood: not_understood(&facts.coverage),
             target: target(judgement, &facts.effects, &facts.tool),
             pattern: facts.pattern.clone(),
-            shape: Shape::of(facts, judgement),
+            shape: CallShape::of(facts, judgement),
             bound,
             ..Pending::default()
         })
@@ -218,9 +220,9 @@ fn target(judgement: &Judgement, effects: &[Effect], tool: &str) -> String {
     shown.filter(|shown| !shown.is_empty()).unwrap_or_else(|| tool.to_owned())
 }
 
-fn edited(call: &ToolCall, key: &[u8; 16]) -> Vec<Edited> {
+fn edited(call: &ToolCall, key: &[u8; 16]) -> Vec<FileEdit> {
     let clean = |text: &str| redact(text, key).into_owned();
-    let one = |change: &Change| Edited {
+    let one = |change: &Change| FileEdit {
         path: change.path.clone(),
         what: match change.kind {
             ChangeKind::Create => "creates",
@@ -232,25 +234,18 @@ fn edited(call: &ToolCall, key: &[u8; 16]) -> Vec<Edited> {
         old: clean(&change.old),
         new: clean(&change.new),
     };
-    match &call.tool {
-        Tool::Edit { changes } => changes.iter().map(one).collect(),
-        Tool::Write { path, content } => {
-            let old = crate::machine::checked_read::start_of(path, LONGEST as u64).unwrap_or_default();
-            let what = "writes".to_owned();
-            vec![Edited { path: path.clone(), what, old: clean(&old), new: clean(content) }]
-        }
-        Tool::Bash { .. }
-        | Tool::PowerShell { .. }
-        | Tool::Read { .. }
-        | Tool::Search { .. }
-        | Tool::Fetch { .. }
-        | Tool::WebSearch { .. }
-        | Tool::Mcp { .. }
-        | Tool::Task { .. }
-        | Tool::Python { .. }
-        | Tool::Other { .. }
-        | Tool::Malformed { .. } => Vec::new(),
+    if let Tool::Write { path, content } = &call.tool {
+        let old = crate::machine::checked_read::start_of(path, LONGEST as u64).unwrap_or_default();
+        let what = "writes".to_owned();
+        vec![FileEdit { path: path.clone(), what, old: clean(&old), new: clean(content) }]
+    } else {
+        changes(&call.tool).iter().map(one).collect()
     }
+}
+
+/// What an edit changes; nothing for any other tool.
+pub(crate) fn changes(tool: &Tool) -> &[Change] {
+    if let Tool::Edit { changes } = tool { changes } else { &[] }
 }
 
 fn input(call: &ToolCall, key: &[u8; 16]) -> String {

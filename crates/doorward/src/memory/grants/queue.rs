@@ -3,11 +3,12 @@
 use super::pending::{Pending, Status};
 
 /// How long an agent's own prompt counts as open; agents don't report that it was closed with a no.
+// Longer than anyone leaves a prompt open while present.
 const PROMPT_MS: u64 = 15 * 60 * 1000;
 
 /// The state of a call, in display order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Stand {
+pub(crate) enum CallState {
     /// The agent waits for an answer from here, for this many more seconds.
     Waits(u64),
     /// The agent asks in its own prompt.
@@ -20,54 +21,54 @@ pub(crate) enum Stand {
 
 /// One line of the list.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct QueueRow {
     pub pending: Pending,
-    pub stand: Stand,
+    pub state: CallState,
     /// The ids of older calls that look identical.
     pub folded: Vec<String>,
     /// How often it was proposed, folded ones included.
     pub times: u32,
 }
 
-impl Stand {
-    pub(crate) fn of(pending: &Pending, now_ms: u64) -> Stand {
+impl CallState {
+    pub(crate) fn of(pending: &Pending, now_ms: u64) -> CallState {
         if pending.status == Status::Approved {
-            return Stand::Approved;
+            return CallState::Approved;
         }
         match pending.waits_until_ms.and_then(|until| until.checked_sub(now_ms)).filter(|left| *left > 0) {
-            Some(left) => Stand::Waits(left.div_ceil(1000)),
-            None if pending.in_prompt && now_ms.saturating_sub(pending.asked_ms) < PROMPT_MS => Stand::Prompt,
-            None => Stand::Refused,
+            Some(left) => CallState::Waits(left.div_ceil(1000)),
+            None if pending.in_prompt && now_ms.saturating_sub(pending.asked_ms) < PROMPT_MS => CallState::Prompt,
+            None => CallState::Refused,
         }
     }
 
     /// The agent is blocked until someone answers.
     pub(crate) const fn is_living(self) -> bool {
-        matches!(self, Stand::Waits(_) | Stand::Prompt)
+        matches!(self, CallState::Waits(_) | CallState::Prompt)
     }
 
     /// In one word, for programs.
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Stand::Waits(_) => "waiting",
-            Stand::Prompt => "prompt",
-            Stand::Refused => "refused",
-            Stand::Approved => "approved",
+            CallState::Waits(_) => "waiting",
+            CallState::Prompt => "prompt",
+            CallState::Refused => "refused",
+            CallState::Approved => "approved",
         }
     }
 
     /// The heading for calls like this.
     pub(crate) const fn heading(self) -> &'static str {
         match self {
-            Stand::Waits(_) => "waiting for your answer",
-            Stand::Prompt => "asked in the agent's own prompt: answer there",
-            Stand::Refused => "refused; approve to let the agent retry",
-            Stand::Approved => "approved; runs once when the agent retries",
+            CallState::Waits(_) => "waiting for your answer",
+            CallState::Prompt => "asked in the agent's own prompt: answer there",
+            CallState::Refused => "refused; approve to let the agent retry",
+            CallState::Approved => "approved; runs once when the agent retries",
         }
     }
 }
 
-impl Row {
+impl QueueRow {
     /// Its id and those of the calls folded into it.
     pub(crate) fn ids(&self) -> Vec<String> {
         std::iter::once(&self.pending.id).chain(&self.folded).cloned().collect()
@@ -75,24 +76,24 @@ impl Row {
 }
 
 /// The list, from calls in latest-first order.
-pub(crate) fn queue(calls: Vec<Pending>, now_ms: u64) -> Vec<Row> {
-    let mut rows: Vec<Row> = Vec::new();
+pub(crate) fn queue(calls: Vec<Pending>, now_ms: u64) -> Vec<QueueRow> {
+    let mut rows: Vec<QueueRow> = Vec::new();
     for pending in calls {
-        let stand = Stand::of(&pending, now_ms);
+        let state = CallState::of(&pending, now_ms);
         // Waiting calls are answered by id, so each gets its own line.
-        let is_foldable = !matches!(stand, Stand::Waits(_));
-        let like = rows.iter_mut().find(|row| is_foldable && row.stand == stand && is_alike(&row.pending, &pending));
+        let is_foldable = !matches!(state, CallState::Waits(_));
+        let like = rows.iter_mut().find(|row| is_foldable && row.state == state && is_alike(&row.pending, &pending));
         let times = pending.times.max(1);
         match like {
             Some(row) => {
                 row.folded.push(pending.id);
                 row.times = row.times.saturating_add(times);
             }
-            None => rows.push(Row { pending, stand, folded: Vec::new(), times }),
+            None => rows.push(QueueRow { pending, state, folded: Vec::new(), times }),
         }
     }
     // Stable: among equals the latest stays first.
-    rows.sort_by_key(|row| row.stand);
+    rows.sort_by_key(|row| row.state);
     rows
 }
 
@@ -131,8 +132,11 @@ mod tests {
         assert_eq!(shown, [("prompt", 1), ("dead", 4), ("late", 3), ("closed", 1), ("yes", 1)], "{rows:?}");
         let rows =
             queue(vec![call("dead", "ls"), waits("late", now_ms + 40_000), waits("soon", now_ms + 1_500)], now_ms);
-        let shown: Vec<(&str, Stand)> = rows.iter().map(|row| (row.pending.id.as_str(), row.stand)).collect();
-        assert_eq!(shown, [("soon", Stand::Waits(2)), ("late", Stand::Waits(40)), ("dead", Stand::Refused)]);
+        let shown: Vec<(&str, CallState)> = rows.iter().map(|row| (row.pending.id.as_str(), row.state)).collect();
+        assert_eq!(
+            shown,
+            [("soon", CallState::Waits(2)), ("late", CallState::Waits(40)), ("dead", CallState::Refused)]
+        );
     }
 
     #[test]

@@ -10,22 +10,24 @@ use serde::{Deserialize, Serialize};
 use super::pending::{class, needed};
 
 /// How many uses a grant has.
+// A session grant is for a loop of like calls. A runaway loop must come back to the person.
 pub(crate) const USES: u32 = 20;
 
 /// How long it is valid.
+// As long as one stretch of work on the same task.
 pub(crate) const LASTS_MS: u64 = 60 * 60 * 1000;
 
 /// What a covered call looks like: every effect of a known class, on the same hosts and resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Shape {
+pub(crate) struct CallShape {
     pub classes: BTreeSet<String>,
     /// Hosts, packages, branches: whatever is not a file.
     pub targets: BTreeSet<String>,
 }
 
-impl Shape {
+impl CallShape {
     /// The shape of a call that may be repeated: a soft question, fully understood, running nothing unseen.
-    pub(crate) fn of(facts: &Facts, judgement: &Judgement) -> Option<Shape> {
+    pub(crate) fn of(facts: &Facts, judgement: &Judgement) -> Option<CallShape> {
         let is_soft = judgement.verdict == Verdict::Confirm && needed(judgement) == Clearance::Soft;
         let is_understood = matches!(facts.coverage.degree, Degree::Full | Degree::Delegated);
         let is_seen = !facts.effects.is_empty()
@@ -40,13 +42,13 @@ impl Shape {
             Target::Host(name) | Target::Program(name) | Target::Resource(name) => Some(name.clone()),
             Target::Path(_) | Target::Unknown => None,
         });
-        Some(Shape {
+        Some(CallShape {
             classes: facts.effects.iter().map(|effect| class(&facts.tool, effect)).collect(),
             targets: targets.collect(),
         })
     }
 
-    pub(crate) fn covers(&self, call: &Shape) -> bool {
+    pub(crate) fn covers(&self, call: &CallShape) -> bool {
         call.classes.is_subset(&self.classes) && call.targets.is_subset(&self.targets)
     }
 }
@@ -54,24 +56,24 @@ impl Shape {
 /// A grant for a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Repeat {
+pub(crate) struct SessionGrant {
     pub grant: String,
     pub agent: String,
     pub session: SessionId,
     pub subagent: String,
     pub pattern: PatternId,
-    pub shape: Shape,
+    pub shape: CallShape,
     pub policy: String,
     pub stored_ms: u64,
     pub uses: u32,
     pub why: Option<String>,
 }
 
-impl State for Repeat {
+impl State for SessionGrant {
     const NAME: &'static str = "repeat";
 }
 
-impl Repeat {
+impl SessionGrant {
     /// One agent, one session, one subagent of it or none, one pattern.
     pub(crate) fn name(agent: &str, (session, subagent): (&str, &str), pattern: &str) -> String {
         format!("{agent}\0{session}\0{subagent}\0{pattern}")
@@ -79,7 +81,7 @@ impl Repeat {
 
     /// The name of this one.
     pub(crate) fn own_name(&self) -> String {
-        Repeat::name(&self.agent, (&self.session, &self.subagent), &self.pattern)
+        SessionGrant::name(&self.agent, (&self.session, &self.subagent), &self.pattern)
     }
 
     /// It has expired, whether or not it was used up.

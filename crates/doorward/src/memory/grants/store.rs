@@ -9,24 +9,28 @@ use doorward_ledger::{GrantBody, Grants, Log, StateKey, States, Trail};
 use serde::{Deserialize, Serialize};
 
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::machine::user;
-use crate::memory::grants::binding::Bound;
-use crate::memory::grants::pending::{Before, Pending, Status, WAITS_MS};
-use crate::memory::grants::repeat::Repeat;
-use crate::memory::notices::{Pushed, Told};
+use crate::memory::grants::binding::Binding;
+use crate::memory::grants::pending::{EarlierCall, Pending, Status, WAITS_MS};
+use crate::memory::grants::repeat::SessionGrant;
+use crate::memory::notices::{LastNotice, PushedAlerts};
 
 /// How long a grant is valid.
+// The agent retries within seconds. What is approved now must not run tonight, when the files mean something else.
 pub(crate) const LASTS_MS: u64 = 10 * 60 * 1000;
 
 /// Clocks are routinely set back by less than this.
+// Time daemons step by milliseconds; without slack a fresh grant could be refused as coming from the future.
 const CORRECTED_MS: u64 = 2_000;
 
 /// More pending calls than anyone answers; the oldest are dropped.
+// Every list reads all of them, and an agent in a loop makes one per attempt.
 const PENDING: usize = 200;
 
 /// Letters of an id: no vowels, so no words; no lookalikes.
+// People read ids aloud and type them; a word in an id would be funny once and offensive later.
 const LETTERS: &[u8; 24] = b"bcdfghjkmnpqrstvwxz34679";
 
 /// The user's approval of one exact call.
@@ -36,7 +40,7 @@ pub(crate) struct Grant {
     pub grant: String,
     /// The pending call it answers.
     pub pending: String,
-    pub bound: Bound,
+    pub bound: Binding,
     /// It clears nothing harder.
     pub clears: Clearance,
     pub stored_ms: u64,
@@ -52,7 +56,7 @@ impl Grant {
 
 /// All calls that are waiting for an answer or have one.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub(crate) struct GrantStore {
     pub grants: Grants,
     states: States,
     key: StateKey,
@@ -60,28 +64,30 @@ pub(crate) struct Desk {
     pub now_ms: u64,
 }
 
-impl Desk {
-    pub(crate) fn of(places: &Places) -> Result<Desk> {
-        let state = places.state();
+impl GrantStore {
+    pub(crate) fn open_at(dirs: &Dirs) -> Result<GrantStore> {
+        let state = dirs.state();
         let key = StateKey::load_or_create(&state.join("grants.key")).context("can't read grants")?;
-        Ok(Desk {
+        Ok(GrantStore {
             grants: Grants::at(&state.join("grants"), key.clone()),
             states: States::at(&state.join("pending"), key.clone()),
             key,
-            log: record::directory(places),
+            log: record::directory(dirs),
             now_ms: now_ms(),
         })
     }
 
     /// Adds a call to be answered; returns its id, and whether it is new. The same call again keeps its id and what was typed
     /// about it.
-    pub(crate) fn put(&self, mut pending: Pending) -> Result<(String, bool)> {
+    pub(crate) fn add(&self, mut pending: Pending) -> Result<(String, bool)> {
         let seed = self.key.code("pending id", &serde_json::to_vec(&(&pending.bound, &pending.session))?);
         let (mut id, mut is_new) = (String::new(), true);
+        // Six letters are easy to type; longer ids only if two calls happen to share them.
         for length in [6, 10, 20] {
             id = seed.iter().take(length).map(|byte| letter(*byte)).collect();
-            match self.states.find::<Before>(&id) {
+            match self.states.find::<EarlierCall>(&id) {
                 Ok(Some(known)) if known.bound == pending.bound => {
+                    // An agent that repeats the call must not reset the first of two steps.
                     pending.first_step_ms = known.first_step_ms;
                     is_new = !known.is_open(self.now_ms);
                     pending.times = if is_new { 0 } else { known.times };
@@ -107,13 +113,13 @@ impl Desk {
     }
 
     /// All answerable calls whose session is not over, latest first.
-    pub(crate) fn open(&self) -> Vec<Pending> {
-        self.found(|pending| pending.is_open(self.now_ms) && !pending.is_left)
+    pub(crate) fn open_calls(&self) -> Vec<Pending> {
+        self.select(|pending| pending.is_open(self.now_ms) && !pending.is_left)
     }
 
     /// The same, including those of sessions that are over.
-    pub(crate) fn open_and_left(&self) -> Vec<Pending> {
-        self.found(|pending| pending.is_open(self.now_ms))
+    pub(crate) fn open_calls_with_ended(&self) -> Vec<Pending> {
+        self.select(|pending| pending.is_open(self.now_ms))
     }
 
     /// Approved calls that the agent has not retried yet.
@@ -122,10 +128,10 @@ impl Desk {
             let grant = self.grants.look::<Grant>(&pending.bound.call).ok().flatten();
             grant.is_some_and(|grant| grant.pending == pending.id && grant.is_current(self.now_ms))
         };
-        self.found(|pending| pending.status == Status::Approved && !pending.is_left && is_good(pending))
+        self.select(|pending| pending.status == Status::Approved && !pending.is_left && is_good(pending))
     }
 
-    fn found(&self, is_wanted: impl Fn(&Pending) -> bool) -> Vec<Pending> {
+    fn select(&self, is_wanted: impl Fn(&Pending) -> bool) -> Vec<Pending> {
         let mut all = self.states.all::<Pending>();
         all.retain(is_wanted);
         all.sort_by(|a, b| (b.asked_ms, &b.id).cmp(&(a.asked_ms, &a.id)));
@@ -133,8 +139,8 @@ impl Desk {
     }
 
     /// A session is over: its calls are no longer listed.
-    pub(crate) fn left(&self, session: &str) {
-        for pending in self.found(|pending| pending.session == session && !pending.is_left) {
+    pub(crate) fn close_session(&self, session: &str) {
+        for pending in self.select(|pending| pending.session == session && !pending.is_left) {
             // Anything still listed expires after a day.
             let _ = self.change(&pending.id, |pending| pending.is_left = true);
         }
@@ -146,7 +152,7 @@ impl Desk {
     }
 
     /// A call was answered in the agent's own prompt, or ran.
-    pub(crate) fn answered(&self, decision: &str) {
+    pub(crate) fn mark_answered(&self, decision: &str) {
         for pending in self.states.all::<Pending>() {
             if pending.decision == decision && pending.status == Status::Open {
                 // Anything still open expires after a day.
@@ -156,27 +162,28 @@ impl Desk {
     }
 
     /// The grant of a session for a pattern.
-    pub(crate) fn repeat(&self, name: &str) -> Option<Repeat> {
+    pub(crate) fn repeat(&self, name: &str) -> Option<SessionGrant> {
         self.states.find(name).ok().flatten()
     }
 
-    pub(crate) fn repeats(&self) -> Vec<Repeat> {
+    pub(crate) fn repeats(&self) -> Vec<SessionGrant> {
         self.states.all()
     }
 
     pub(crate) fn forget_repeat(&self, name: &str) {
-        self.states.forget::<Repeat>(name);
+        self.states.forget::<SessionGrant>(name);
     }
 
-    pub(crate) fn store_repeat(&self, name: &str, repeat: &Repeat) -> Result<()> {
+    pub(crate) fn store_repeat(&self, name: &str, repeat: &SessionGrant) -> Result<()> {
         Ok(self.states.replace(name, repeat)?)
     }
 
     /// Counts one use of a session grant; `None` if it has none left, or was replaced.
-    pub(crate) fn use_repeat(&self, name: &str, grant: &str) -> Option<Repeat> {
+    pub(crate) fn use_repeat(&self, name: &str, grant: &str) -> Option<SessionGrant> {
         let now_ms = self.now_ms;
-        let used = self.states.update(name, |repeat: &mut Repeat| {
+        let used = self.states.update(name, |repeat: &mut SessionGrant| {
             let is_good = repeat.grant == grant && repeat.is_current(now_ms);
+            // Counted under the state's lock, so two processes can't both take the last use.
             is_good.then(|| {
                 repeat.uses += 1;
                 repeat.clone()
@@ -186,39 +193,40 @@ impl Desk {
     }
 
     /// When the user was last notified of waiting calls.
-    pub(crate) fn told(&self) -> Result<Told> {
-        Ok(self.states.find("told").or_else(|_| self.forgotten())?.unwrap_or_default())
+    pub(crate) fn last_notice(&self) -> Result<LastNotice> {
+        Ok(self.states.find("told").or_else(|_| self.reset_notice())?.unwrap_or_default())
     }
 
     /// Changes the notification state; damaged state starts over.
-    pub(crate) fn tell<R>(&self, change: impl FnOnce(&mut Told) -> R) -> Result<R> {
-        if self.states.find::<Told>("told").is_err() {
-            self.states.forget::<Told>("told");
+    pub(crate) fn update_notice<R>(&self, change: impl FnOnce(&mut LastNotice) -> R) -> Result<R> {
+        if self.states.find::<LastNotice>("told").is_err() {
+            self.states.forget::<LastNotice>("told");
         }
         Ok(self.states.update("told", change)?)
     }
 
     /// Which alerts were delivered; damaged state starts over, so that an alert is delivered twice rather than never.
-    pub(crate) fn pushed(&self) -> Result<Pushed> {
-        if self.states.find::<Pushed>("pushed").is_err() {
-            self.states.forget::<Pushed>("pushed");
+    pub(crate) fn pushed_alerts(&self) -> Result<PushedAlerts> {
+        if self.states.find::<PushedAlerts>("pushed").is_err() {
+            self.states.forget::<PushedAlerts>("pushed");
         }
         Ok(self.states.find("pushed")?.unwrap_or_default())
     }
 
     /// Changes that state.
-    pub(crate) fn push<R>(&self, change: impl FnOnce(&mut Pushed) -> R) -> Result<R> {
+    pub(crate) fn update_pushed<R>(&self, change: impl FnOnce(&mut PushedAlerts) -> R) -> Result<R> {
         Ok(self.states.update("pushed", change)?)
     }
 
-    fn forgotten(&self) -> Result<Option<Told>> {
-        self.states.forget::<Told>("told");
+    fn reset_notice(&self) -> Result<Option<LastNotice>> {
+        self.states.forget::<LastNotice>("told");
         Ok(None)
     }
 
     /// When this user overrode rule blocks since a point in time.
     pub(crate) fn hard_overrides(&self, since_ms: u64) -> Result<Vec<u64>> {
         let stored = Log::open(&self.log)?.grants_stored(since_ms)?;
+        // Counted from the log: state files can be deleted, which would reset the limit.
         let is_hard = |body: &GrantBody| matches!(body.clears.as_deref(), Some("hard" | "dual"));
         let own = user();
         Ok(stored.into_iter().filter(|(_, body)| is_hard(body) && body.user == own).map(|(at, _)| at).collect())

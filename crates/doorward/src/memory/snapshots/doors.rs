@@ -15,6 +15,7 @@ use rustix::io::Errno;
 const ATTRIBUTES: usize = 64 << 10;
 
 /// How many directories are kept open: enough for a tree, and far below the process limit.
+// Many systems allow 256 open files, and copying opens files of its own.
 const KEPT: usize = 64;
 
 /// The directories on the path to the last visited one: trees are walked directory by directory, and a deep one must not be

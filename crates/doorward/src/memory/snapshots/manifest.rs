@@ -32,15 +32,15 @@ pub(crate) struct Manifest {
 /// One path as it was.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Entry {
-    pub path: Name,
+    pub path: EncodedPath,
     #[serde(flatten)]
-    pub what: What,
+    pub what: Former,
 }
 
 /// What was there.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
-pub(crate) enum What {
+pub(crate) enum Former {
     File {
         /// The hash of its bytes.
         hash: Hash,
@@ -49,16 +49,16 @@ pub(crate) enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<u64>,
         #[serde(flatten)]
-        about: About,
+        about: FileMetadata,
     },
     Link {
-        to: Name,
+        to: EncodedPath,
         #[serde(flatten)]
-        about: About,
+        about: FileMetadata,
     },
     Directory {
         #[serde(flatten)]
-        about: About,
+        about: FileMetadata,
     },
     /// Nothing.
     Absent,
@@ -66,7 +66,7 @@ pub(crate) enum What {
 
 /// A file's metadata.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct About {
+pub(crate) struct FileMetadata {
     pub mode: u32,
     pub uid: u32,
     pub gid: u32,
@@ -78,9 +78,9 @@ pub(crate) struct About {
     pub attributes: BTreeMap<String, String>,
 }
 
-impl About {
-    pub(crate) fn of(stat: &Stat, attributes: BTreeMap<String, String>) -> About {
-        About {
+impl FileMetadata {
+    pub(crate) fn of(stat: &Stat, attributes: BTreeMap<String, String>) -> FileMetadata {
+        FileMetadata {
             mode: stat.st_mode & 0o7777,
             uid: stat.st_uid,
             gid: stat.st_gid,
@@ -95,15 +95,15 @@ impl Manifest {
     /// Files and links, and the bytes of the files.
     pub(crate) fn size(&self) -> (u64, u64) {
         let size = |entry: &Entry| match &entry.what {
-            What::File { size, .. } => (1, *size),
-            What::Link { .. } => (1, 0),
-            What::Directory { .. } | What::Absent => (0, 0),
+            Former::File { size, .. } => (1, *size),
+            Former::Link { .. } => (1, 0),
+            Former::Directory { .. } | Former::Absent => (0, 0),
         };
         self.entries.iter().map(size).fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1))
     }
 
     /// What the record says about it.
-    pub(crate) fn taken(&self) -> SnapshotTaken {
+    pub(crate) fn to_record(&self) -> SnapshotTaken {
         let (files, bytes) = self.size();
         SnapshotTaken { id: self.id.clone(), files, bytes }
     }
@@ -111,15 +111,15 @@ impl Manifest {
     /// The objects it needs besides its pack.
     pub(crate) fn objects(&self) -> impl Iterator<Item = Hash> + '_ {
         self.entries.iter().filter_map(|entry| match &entry.what {
-            What::File { hash, at: None, .. } => Some(*hash),
-            What::File { at: Some(_), .. } | What::Link { .. } | What::Directory { .. } | What::Absent => None,
+            Former::File { hash, at: None, .. } => Some(*hash),
+            Former::File { at: Some(_), .. } | Former::Link { .. } | Former::Directory { .. } | Former::Absent => None,
         })
     }
 }
 
 /// How paths looked after the call ran.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct After {
+pub(crate) struct StampsAfter {
     /// One for each entry of the manifest, in its order.
     pub stamps: Vec<Option<Stamp>>,
 }
@@ -157,10 +157,10 @@ fn modified(stat: &Stat) -> (i64, i64) {
 /// A path or link target: bytes, written as text with `%XX` for anything that is not UTF-8, and for `%`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
-pub struct Name(pub PathBuf);
+pub struct EncodedPath(pub PathBuf);
 
-impl From<Name> for String {
-    fn from(name: Name) -> String {
+impl From<EncodedPath> for String {
+    fn from(name: EncodedPath) -> String {
         let mut text = String::new();
         for chunk in name.0.as_os_str().as_bytes().utf8_chunks() {
             text.push_str(&chunk.valid().replace('%', "%25"));
@@ -170,8 +170,8 @@ impl From<Name> for String {
     }
 }
 
-impl From<String> for Name {
-    fn from(text: String) -> Name {
+impl From<String> for EncodedPath {
+    fn from(text: String) -> EncodedPath {
         let mut bytes = Vec::with_capacity(text.len());
         let mut pieces = text.split('%');
         bytes.extend_from_slice(pieces.next().unwrap_or_default().as_bytes());
@@ -180,7 +180,7 @@ impl From<String> for Name {
             bytes.extend(code);
             bytes.extend_from_slice(piece.get(2..).unwrap_or_default().as_bytes());
         }
-        Name(PathBuf::from(OsStr::from_bytes(&bytes)))
+        EncodedPath(PathBuf::from(OsStr::from_bytes(&bytes)))
     }
 }
 
@@ -191,23 +191,23 @@ mod tests {
     #[test]
     fn every_name_comes_back_from_its_text() {
         for bytes in [&b"/a/b c"[..], b"/100%/x", b"/\xff\xfe/\xc3\xa4", b"/new\nline/\x01", b""] {
-            let name = Name(PathBuf::from(OsStr::from_bytes(bytes)));
+            let name = EncodedPath(PathBuf::from(OsStr::from_bytes(bytes)));
             let text = serde_json::to_string(&name).unwrap();
-            assert_eq!(serde_json::from_str::<Name>(&text).unwrap(), name, "{text}");
+            assert_eq!(serde_json::from_str::<EncodedPath>(&text).unwrap(), name, "{text}");
         }
     }
 
     #[test]
     fn a_manifest_comes_back_from_its_text() {
-        let about = About { mode: 0o640, modified: (-5, 7), ..About::default() };
-        let entry = |path: &str, what| Entry { path: Name(path.into()), what };
+        let about = FileMetadata { mode: 0o640, modified: (-5, 7), ..FileMetadata::default() };
+        let entry = |path: &str, what| Entry { path: EncodedPath(path.into()), what };
         let manifest = Manifest {
             id: "x".into(),
             entries: vec![
-                entry("/a", What::File { hash: Hash::of(b"a"), size: 3, at: Some(7), about: about.clone() }),
-                entry("/b", What::Link { to: Name("../c".into()), about: about.clone() }),
-                entry("/d", What::Directory { about }),
-                entry("/e", What::Absent),
+                entry("/a", Former::File { hash: Hash::of(b"a"), size: 3, at: Some(7), about: about.clone() }),
+                entry("/b", Former::Link { to: EncodedPath("../c".into()), about: about.clone() }),
+                entry("/d", Former::Directory { about }),
+                entry("/e", Former::Absent),
             ],
             ..Manifest::default()
         };

@@ -18,5 +18,5 @@ mod undoable;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use before::{Keeper, Kept, Loss, Note, ended, ran};
+pub(crate) use before::{Keeper, KeptCopy, Loss, UndoNote, prune_after_call, ran};
 pub(crate) use undoable::undoable;

@@ -7,9 +7,9 @@ use doorward_ledger::Hash;
 use doorward_vocabulary::SessionId;
 
 use super::manifest::Manifest;
-use super::store::{Hold, Store};
-use crate::machine::paths::Places;
-use crate::memory::grants::store::Desk;
+use super::store::{LockKind, SnapshotStore};
+use crate::machine::paths::Dirs;
+use crate::memory::grants::store::GrantStore;
 use crate::policy::snapshot_limits::Limits;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -33,13 +33,13 @@ pub(crate) enum Run {
 
 /// Removes what exceeds the limits.
 pub(crate) fn prune(
-    store: &Store,
+    store: &SnapshotStore,
     limits: Limits,
     needed: &BTreeSet<SessionId>,
     now_ms: u64,
     run: Run,
 ) -> Result<Pruned> {
-    let _lock = store.lock(Hold::Alone)?;
+    let _lock = store.lock(LockKind::Alone)?;
     let (all, unreadable) = store.all()?;
     let goes = outdated(&all, limits, needed, now_ms);
     let mut pruned = Pruned { unreadable, ..Pruned::default() };
@@ -72,7 +72,7 @@ pub(crate) fn prune(
     Ok(pruned)
 }
 
-fn sweep(store: &Store, kept: &BTreeSet<Hash>, pruned: &mut Pruned, run: Run) -> Result<()> {
+fn sweep(store: &SnapshotStore, kept: &BTreeSet<Hash>, pruned: &mut Pruned, run: Run) -> Result<()> {
     for entry in std::fs::read_dir(store.objects())? {
         let entry = entry?;
         let hash = entry.file_name().to_str().and_then(Hash::from_hex);
@@ -88,7 +88,7 @@ fn sweep(store: &Store, kept: &BTreeSet<Hash>, pruned: &mut Pruned, run: Run) ->
     Ok(())
 }
 
-fn sync(store: &Store) -> Result<()> {
+fn sync(store: &SnapshotStore) -> Result<()> {
     let made = store.manifest_file("x");
     let directory = made.parent().unwrap_or(&made);
     Ok(std::fs::File::open(directory)?.sync_all()?)
@@ -131,7 +131,7 @@ fn outdated(all: &[Manifest], limits: Limits, needed: &BTreeSet<SessionId>, now_
 fn count(manifest: &Manifest, users: &mut HashMap<Hash, (u64, u64)>, mut change: impl FnMut(&mut (u64, u64))) {
     let mut seen = BTreeSet::new();
     for entry in &manifest.entries {
-        if let super::manifest::What::File { hash, size, .. } = &entry.what
+        if let super::manifest::Former::File { hash, size, .. } = &entry.what
             && seen.insert(*hash)
         {
             change(users.entry(*hash).or_insert((0, *size)));
@@ -140,27 +140,28 @@ fn count(manifest: &Manifest, users: &mut HashMap<Hash, (u64, u64)>, mut change:
 }
 
 /// Sessions with a call that is waiting for an answer or approved.
-pub(crate) fn needed(places: &Places) -> BTreeSet<SessionId> {
-    match Desk::of(places) {
-        Ok(desk) => desk.open().into_iter().map(|pending| pending.session).collect(),
+pub(crate) fn needed(dirs: &Dirs) -> BTreeSet<SessionId> {
+    match GrantStore::open_at(dirs) {
+        Ok(store) => store.open_calls().into_iter().map(|pending| pending.session).collect(),
         Err(_) => BTreeSet::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::manifest::{About, Entry, Name, What};
+    use super::super::manifest::{EncodedPath, Entry, FileMetadata, Former};
     use super::*;
 
     const NOW: u64 = 100 * DAY_MS;
 
     fn manifest(id: &str, session: &str, days_ago: u64, bytes: u64) -> Manifest {
-        let what = What::File { hash: Hash::of(id.as_bytes()), size: bytes, at: None, about: About::default() };
+        let what =
+            Former::File { hash: Hash::of(id.as_bytes()), size: bytes, at: None, about: FileMetadata::default() };
         Manifest {
             id: id.into(),
             session: session.into(),
             taken_ms: NOW - days_ago * DAY_MS,
-            entries: vec![Entry { path: Name("/x".into()), what }],
+            entries: vec![Entry { path: EncodedPath("/x".into()), what }],
             ..Manifest::default()
         }
     }

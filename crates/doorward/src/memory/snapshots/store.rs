@@ -7,22 +7,23 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use doorward_ledger::{Hash, SealedFiles, StateKey};
+use doorward_ledger::{Hash, MacFiles, StateKey};
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
-use super::manifest::{After, Manifest};
-use crate::machine::paths::Places;
+use super::manifest::{Manifest, StampsAfter};
+use crate::machine::paths::Dirs;
 
 /// How long to wait for a lock: no longer than a call may take.
+// In milliseconds. A prune holds the lock for a moment; if it takes longer, the call is judged without a copy.
 const TRIES: u32 = 2_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// The snapshots of one user.
 #[derive(Debug)]
-pub(crate) struct Store {
+pub(crate) struct SnapshotStore {
     root: PathBuf,
-    sealed: SealedFiles,
+    files: MacFiles,
 }
 
 /// Held while something is added, or alone while something is removed.
@@ -31,7 +32,7 @@ pub(crate) struct Lock(#[expect(dead_code, reason = "it is held, not used")] Fil
 
 /// The content of one file.
 #[derive(Debug)]
-pub(crate) enum Kept {
+pub(crate) enum StoredContent {
     /// A large file's content, from the start of this file.
     File(File),
     Bytes(Vec<u8>),
@@ -39,63 +40,63 @@ pub(crate) enum Kept {
 
 /// Whether others may hold the lock too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(crate) enum LockKind {
     Shared,
     Alone,
 }
 
 /// The directory of a user's snapshots.
-pub(crate) fn root(places: &Places) -> PathBuf {
-    places.state().join("snapshots")
+pub(crate) fn root(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("snapshots")
 }
 
 /// Whether a snapshot may have been started for the decision; most calls have none, and nothing is opened for them.
-pub(crate) fn may_have(places: &Places, decision: &str) -> bool {
-    let made = root(places).join("made");
+pub(crate) fn may_have(dirs: &Dirs, decision: &str) -> bool {
+    let made = root(dirs).join("made");
     names_of(decision).next().is_some_and(|name| {
         ["snap", "pack"].iter().any(|end| made.join(format!("{name}.{end}")).symlink_metadata().is_ok())
     })
 }
 
-impl Store {
+impl SnapshotStore {
     /// The store of a user, created if there is none.
-    pub(crate) fn of(places: &Places) -> Result<Store> {
-        let root = root(places);
+    pub(crate) fn open(dirs: &Dirs) -> Result<SnapshotStore> {
+        let root = root(dirs);
         for directory in [root.clone(), root.join("objects"), root.join("made"), root.join("half")] {
             DirBuilder::new().recursive(true).mode(0o700).create(&directory).with_context(|| cannot(&directory))?;
         }
-        Store::at(root, places)
+        SnapshotStore::at(root, dirs)
     }
 
     /// The store of a user, if there is one.
-    pub(crate) fn existing(places: &Places) -> Result<Option<Store>> {
-        let root = root(places);
+    pub(crate) fn existing(dirs: &Dirs) -> Result<Option<SnapshotStore>> {
+        let root = root(dirs);
         match root.symlink_metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             // Its creation may have been interrupted.
-            Ok(_) | Err(_) => Store::of(places).map(Some),
+            Ok(_) | Err(_) => SnapshotStore::open(dirs).map(Some),
         }
     }
 
-    fn at(root: PathBuf, places: &Places) -> Result<Store> {
+    fn at(root: PathBuf, dirs: &Dirs) -> Result<SnapshotStore> {
         for directory in [&root, &root.join("objects"), &root.join("made"), &root.join("half")] {
             let found = directory.symlink_metadata().with_context(|| cannot(directory))?;
             if !found.is_dir() || found.uid() != rustix::process::geteuid().as_raw() || found.mode() & 0o077 != 0 {
                 bail!("`{}` is not a directory that only you can access", directory.display());
             }
         }
-        let key = StateKey::load_or_create(&places.state().join("snapshots.key"))?;
-        let sealed = SealedFiles::at(&root.join("made"), key);
-        Ok(Store { root, sealed })
+        let key = StateKey::load_or_create(&dirs.state().join("snapshots.key"))?;
+        let files = MacFiles::at(&root.join("made"), key);
+        Ok(SnapshotStore { root, files })
     }
 
     /// Waits for the lock, but not for long.
-    pub(crate) fn lock(&self, hold: Hold) -> Result<Lock> {
+    pub(crate) fn lock(&self, hold: LockKind) -> Result<Lock> {
         let path = self.root.join("lock");
         let file = open_own(&path).with_context(|| cannot(&path))?;
         let operation = match hold {
-            Hold::Shared => FlockOperation::NonBlockingLockShared,
-            Hold::Alone => FlockOperation::NonBlockingLockExclusive,
+            LockKind::Shared => FlockOperation::NonBlockingLockShared,
+            LockKind::Alone => FlockOperation::NonBlockingLockExclusive,
         };
         locked(&file, operation, &path)?;
         Ok(Lock(file))
@@ -115,21 +116,21 @@ impl Store {
     }
 
     /// The verified content of a file in a snapshot.
-    pub(crate) fn open(&self, name: &str, hash: &Hash, size: u64, at: Option<u64>) -> Result<Kept> {
+    pub(crate) fn content(&self, name: &str, hash: &Hash, size: u64, at: Option<u64>) -> Result<StoredContent> {
         let Some(at) = at else {
             let mut file = File::open(self.object(hash)).context("its copy is gone")?;
             if file.metadata()?.len() != size || Hash::of_reader(&mut file)? != *hash {
                 bail!("its copy is damaged");
             }
             file.seek(SeekFrom::Start(0))?;
-            return Ok(Kept::File(file));
+            return Ok(StoredContent::File(file));
         };
         let mut bytes = vec![0; usize::try_from(size)?];
         File::open(self.pack(name)).context("its copy is gone")?.read_exact_at(&mut bytes, at)?;
         if Hash::of(&bytes) != *hash {
             bail!("its copy is damaged");
         }
-        Ok(Kept::Bytes(bytes))
+        Ok(StoredContent::Bytes(bytes))
     }
 
     /// The directory of unfinished copies.
@@ -175,20 +176,20 @@ impl Store {
 
     /// Returns once the manifest is durable; what it names must be durable before.
     pub(crate) fn keep(&self, manifest: &Manifest) -> Result<()> {
-        Ok(self.sealed.keep(&format!("{}.snap", manifest.id), manifest)?)
+        Ok(self.files.keep(&format!("{}.snap", manifest.id), manifest)?)
     }
 
     pub(crate) fn find(&self, name: &str) -> Result<Option<Manifest>> {
-        Ok(self.sealed.find(&format!("{name}.snap"))?)
+        Ok(self.files.find(&format!("{name}.snap"))?)
     }
 
-    pub(crate) fn keep_after(&self, name: &str, after: &After) -> Result<()> {
-        Ok(self.sealed.keep(&format!("{name}.after"), after)?)
+    pub(crate) fn keep_after(&self, name: &str, after: &StampsAfter) -> Result<()> {
+        Ok(self.files.keep(&format!("{name}.after"), after)?)
     }
 
     /// How things looked after the call ran, if known.
-    pub(crate) fn after(&self, name: &str) -> Option<After> {
-        self.sealed.find(&format!("{name}.after")).ok().flatten()
+    pub(crate) fn after(&self, name: &str) -> Option<StampsAfter> {
+        self.files.find(&format!("{name}.after")).ok().flatten()
     }
 
     /// Removes a manifest; its objects stay until no manifest refers to them.
@@ -269,8 +270,8 @@ impl Store {
 }
 
 /// Whether this many more bytes would fit, read-only: nothing is created or recomputed.
-pub(crate) fn would_fit(places: &Places, bytes: u64, limit: u64) -> Result<()> {
-    let kept = std::fs::read_to_string(root(places).join("weight")).ok();
+pub(crate) fn would_fit(dirs: &Dirs, bytes: u64, limit: u64) -> Result<()> {
+    let kept = std::fs::read_to_string(root(dirs).join("weight")).ok();
     let weight: u64 = kept.and_then(|text| text.trim().parse().ok()).unwrap_or_default();
     fits(weight, bytes, limit)
 }

@@ -14,26 +14,30 @@ use rustix::fs::{FileType, Stat};
 use super::copy;
 use super::doors::{self, Doors};
 use super::fault::step;
-use super::manifest::{About, Entry, Manifest, Name, What};
+use super::manifest::{EncodedPath, Entry, FileMetadata, Former, Manifest};
 use super::plan::{Item, Plan, is_same, kind};
-use super::store::{Hold, Store};
+use super::store::{LockKind, SnapshotStore};
 use crate::policy::snapshot_limits::Limits;
 
 /// How many files are open at the same time: written together, they become durable together.
+// Syncs of many files overlap in the disk's queue; one after another they add up (decision 0016).
 const TOGETHER: usize = 128;
 
 /// Smaller files go into one pack: separate files would each need their own sync.
+// Ten small files in a pack cost three syncs, on their own ten: 58 ms on a busy disk (decision 0016).
 const SMALL: i64 = 256 << 10;
 
 /// The longest anyone waits for a call.
+// The deadline of the hook is ten seconds, and judging and recording come on top.
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// No file system clock is coarser.
+// A file changed within the last tick could change again without a new timestamp, so its copy waits this long.
 const TICK: Duration = Duration::from_millis(10);
 
 /// Copies what the plan says and stores the manifest, which gets its name here and the new entries added.
-pub(super) fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
-    let _lock = store.lock(Hold::Shared)?;
+pub(super) fn take(store: &SnapshotStore, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
+    let _lock = store.lock(LockKind::Shared)?;
     step()?;
     let named_for = manifest.undoes.as_deref().unwrap_or(&manifest.decision);
     manifest.id = store.reserve(named_for)?;
@@ -45,12 +49,14 @@ pub(super) fn take(store: &Store, plan: &Plan, mut manifest: Manifest, limits: L
     taken
 }
 
-fn take_into(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
+fn take_into(store: &SnapshotStore, plan: &Plan, mut manifest: Manifest, limits: Limits) -> Result<Manifest> {
+    // Before the first byte: a disk filled by us would stop the user's own work.
     store.has_room(plan.bytes, limits.store_bytes)?;
     wait_for_the_clock(plan);
     let mut copier = Copier::new(store);
     let began = Instant::now();
     for item in &plan.items {
+        // Checked per file, so one huge file may overrun; the hook's deadline then blocks the call.
         if began.elapsed() > PATIENCE {
             bail!("copying takes longer than {} seconds", PATIENCE.as_secs());
         }
@@ -61,10 +67,12 @@ fn take_into(store: &Store, plan: &Plan, mut manifest: Manifest, limits: Limits)
     }
     copier.settle()?;
     copier.name_pack(&manifest.id)?;
+    // Open directories would still show the old tree after someone moved it away.
     copier.doors.forget();
     if let Some(item) = plan.items.iter().find(|item| !is_same(&item.stat, copier.doors.look(&item.path))) {
         bail!("`{}` changed while it was being copied", item.path.display());
     }
+    // Counted before the manifest exists: after a crash the store seems fuller, never emptier.
     store.add_weight(copier.added)?;
     step()?;
     store.keep(&manifest)?;
@@ -87,19 +95,19 @@ fn wait_for_the_clock(plan: &Plan) {
 }
 
 struct Copier<'a> {
-    store: &'a Store,
+    store: &'a SnapshotStore,
     doors: Doors,
     /// Complete, but not yet durable, and under a temporary name.
     written: Vec<(File, PathBuf, Hash)>,
     has_large: bool,
     /// Small files, complete but not yet durable.
-    pack: Option<Pack>,
+    pack: Option<PackWriter>,
     added: u64,
     name: String,
     number: u64,
 }
 
-struct Pack {
+struct PackWriter {
     file: BufWriter<File>,
     path: PathBuf,
     length: u64,
@@ -108,7 +116,7 @@ struct Pack {
 }
 
 impl Copier<'_> {
-    fn new(store: &Store) -> Copier<'_> {
+    fn new(store: &SnapshotStore) -> Copier<'_> {
         let name = crate::memory::call_ids::own_name();
         Copier {
             store,
@@ -125,12 +133,12 @@ impl Copier<'_> {
     fn entry(&mut self, item: &Item) -> Result<Entry> {
         let what = match kind(&item.stat) {
             FileType::Symlink => {
-                let to = Name(self.doors.link(&item.path)?);
-                What::Link { to, about: About::of(&item.stat, Default::default()) }
+                let to = EncodedPath(self.doors.link(&item.path)?);
+                Former::Link { to, about: FileMetadata::of(&item.stat, Default::default()) }
             }
             FileType::Directory => {
                 let attributes = doors::attributes(self.doors.directory(&item.path)?)?;
-                What::Directory { about: About::of(&item.stat, attributes) }
+                Former::Directory { about: FileMetadata::of(&item.stat, attributes) }
             }
             FileType::RegularFile => self.file(item)?,
             FileType::Fifo
@@ -139,36 +147,38 @@ impl Copier<'_> {
             | FileType::BlockDevice
             | FileType::Unknown => bail!("`{}` is a device, socket or pipe", item.path.display()),
         };
-        Ok(Entry { path: Name(item.path.clone()), what })
+        Ok(Entry { path: EncodedPath(item.path.clone()), what })
     }
 
-    fn file(&mut self, item: &Item) -> Result<What> {
+    fn file(&mut self, item: &Item) -> Result<Former> {
         let shown = || format!("can't copy `{}`", item.path.display());
         let mut file = self.doors.open(&item.path).with_context(shown)?;
         let stat = rustix::fs::fstat(&file)?;
         if !is_same(&item.stat, Ok(stat)) {
             bail!("`{}` changed before it was copied", item.path.display());
         }
+        // A sparse file in a pack would be written out with all its zeros.
         let (hash, at) = if stat.st_size <= SMALL && !copy::is_sparse(&stat) {
             let (hash, at) = self.small(&mut file, &stat).with_context(shown)?;
             (hash, Some(at))
         } else {
             (self.large(&mut file, &stat).with_context(shown)?, None)
         };
-        let about = About::of(&stat, doors::attributes(&file).with_context(shown)?);
-        Ok(What::File { hash, size: u64::try_from(stat.st_size)?, at, about })
+        let about = FileMetadata::of(&stat, doors::attributes(&file).with_context(shown)?);
+        Ok(Former::File { hash, size: u64::try_from(stat.st_size)?, at, about })
     }
 
     fn small(&mut self, file: &mut File, stat: &Stat) -> Result<(Hash, u64)> {
         let mut bytes = Vec::with_capacity(usize::try_from(stat.st_size)?);
         file.take(SMALL.unsigned_abs() + 1).read_to_end(&mut bytes)?;
+        // A file that grows while it is read would be stored as a mix of two states.
         if bytes.len() as u64 != u64::try_from(stat.st_size)? {
             bail!("its length changed while it was being copied");
         }
         if self.pack.is_none() {
             let (file, path) = self.half()?;
             let file = BufWriter::with_capacity(1 << 20, file);
-            self.pack = Some(Pack { file, path, length: 0, known: HashMap::new() });
+            self.pack = Some(PackWriter { file, path, length: 0, known: HashMap::new() });
         }
         let Some(pack) = &mut self.pack else { bail!("there is no pack") };
         let hash = Hash::of(&bytes);
@@ -226,6 +236,7 @@ impl Copier<'_> {
             || self.store.object(hash).symlink_metadata().is_ok_and(|found| found.is_file() && found.len() == size)
     }
 
+    // Under a temporary name in another directory; pruning removes what a crash leaves there.
     fn half(&mut self) -> Result<(File, PathBuf)> {
         step()?;
         self.number += 1;
@@ -237,6 +248,7 @@ impl Copier<'_> {
     /// Makes the written data durable and gives it its name.
     fn settle(&mut self) -> Result<()> {
         self.has_large |= !self.written.is_empty();
+        // All syncs first, then the names: a name must never point at bytes that a crash could lose.
         for (file, _, _) in &self.written {
             step()?;
             file.sync_all()?;

@@ -2,10 +2,10 @@
 
 use anyhow::{Context, Result, bail};
 
-use super::manifest::{After, Entry, Manifest, Stamp, What};
+use super::manifest::{Entry, Former, Manifest, Stamp, StampsAfter};
 use super::plan::{Item, Plan};
-use super::restore::{self, Fate, Step};
-use super::store::Store;
+use super::restore::{self, Fate, RestoreStep};
+use super::store::SnapshotStore;
 use super::take;
 use crate::machine::clock::now_ms;
 use crate::policy::snapshot_limits::Limits;
@@ -13,8 +13,8 @@ use crate::policy::snapshot_limits::Limits;
 /// What to undo, and how.
 #[derive(Debug)]
 pub(crate) struct Undo<'a> {
-    pub store: &'a Store,
-    pub manifests: Vec<(Manifest, Option<After>)>,
+    pub store: &'a SnapshotStore,
+    pub manifests: Vec<(Manifest, Option<StampsAfter>)>,
     pub limits: Limits,
     /// Also overwrite what changed after the call.
     pub overwrite: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Undone {
 }
 
 impl<'a> Undo<'a> {
-    pub(crate) fn of(store: &'a Store, ids: &[String], limits: Limits) -> Result<Undo<'a>> {
+    pub(crate) fn of(store: &'a SnapshotStore, ids: &[String], limits: Limits) -> Result<Undo<'a>> {
         let mut manifests = Vec::new();
         for id in ids {
             let Some(manifest) = store.find(id)? else { bail!("no snapshot `{id}`") };
@@ -40,13 +40,13 @@ impl<'a> Undo<'a> {
         Ok(Undo { store, manifests, limits, overwrite: false })
     }
 
-    pub(crate) fn preview(&self) -> Vec<Step> {
+    pub(crate) fn preview(&self) -> Vec<RestoreStep> {
         restore::preview(&self.manifests)
     }
 
     /// The steps that would be taken.
-    pub(crate) fn wanted<'s>(&self, steps: &'s [Step]) -> Vec<&'s Step> {
-        let is_wanted = |step: &&Step| match step.fate {
+    pub(crate) fn wanted<'s>(&self, steps: &'s [RestoreStep]) -> Vec<&'s RestoreStep> {
+        let is_wanted = |step: &&RestoreStep| match step.fate {
             Fate::Returns | Fate::Changes | Fate::Goes => true,
             Fate::Newer => self.overwrite,
             Fate::Same | Fate::Blocked => false,
@@ -55,7 +55,7 @@ impl<'a> Undo<'a> {
     }
 
     /// Copies what will be overwritten, then restores what was there.
-    pub(crate) fn run(&self, steps: &[&Step]) -> Result<Undone> {
+    pub(crate) fn run(&self, steps: &[&RestoreStep]) -> Result<Undone> {
         let Some((first, _)) = self.manifests.first() else { bail!("there is nothing to undo") };
         let mut plan = Plan::default();
         let mut absent = Vec::new();
@@ -67,7 +67,7 @@ impl<'a> Undo<'a> {
                 plan.bytes = plan.bytes.saturating_add(u64::try_from(stat.st_size).unwrap_or_default());
                 plan.items.push(Item { path, stat });
             } else {
-                absent.push(Entry { path: step.entry.path.clone(), what: What::Absent });
+                absent.push(Entry { path: step.entry.path.clone(), what: Former::Absent });
             }
         }
         let manifest = Manifest {
@@ -84,14 +84,14 @@ impl<'a> Undo<'a> {
         let manifest = take::take(self.store, &plan, manifest, self.limits)?;
         let again = || format!("not everything was restored; `doorward undo {}` continues", first.id);
         let short = restore::restore(self.store, steps).with_context(again)?;
-        self.store.keep_after(&manifest.id, &seen(&manifest))?;
+        self.store.keep_after(&manifest.id, &stamps_now(&manifest))?;
         Ok(Undone { id: manifest.id, paths: steps.len(), short })
     }
 }
 
 /// How the paths of a snapshot look now.
-pub(crate) fn seen(manifest: &Manifest) -> After {
-    After { stamps: manifest.entries.iter().map(|entry| Stamp::now(&entry.path.0)).collect() }
+pub(crate) fn stamps_now(manifest: &Manifest) -> StampsAfter {
+    StampsAfter { stamps: manifest.entries.iter().map(|entry| Stamp::now(&entry.path.0)).collect() }
 }
 
 /// The snapshots that were already undone.

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::store::Store;
+use super::store::SnapshotStore;
 use super::undo::taken_back;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// The paths snapshotted in a session and not restored yet; none if unknown.
-pub(crate) fn undoable(places: &Places, session: &str) -> Vec<PathBuf> {
-    let Ok(Some(store)) = Store::existing(places) else { return Vec::new() };
+pub(crate) fn undoable(dirs: &Dirs, session: &str) -> Vec<PathBuf> {
+    let Ok(Some(store)) = SnapshotStore::existing(dirs) else { return Vec::new() };
     let Ok((all, _damaged)) = store.all() else { return Vec::new() };
     let back = taken_back(&all);
     let is_meant = |manifest: &&super::manifest::Manifest| manifest.session == session && !back.contains(&manifest.id);

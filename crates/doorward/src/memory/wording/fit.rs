@@ -5,17 +5,19 @@ use super::sentence;
 use super::shorten::shortened;
 
 /// Maximum characters of a question in an agent's prompt.
+// Claude Code cuts the reason in its prompt there, in the middle of a word and without a sign.
 pub(crate) const PROMPT: usize = 200;
 
 /// Maximum characters of a refusal. Claude Code cuts it at 200 too, but after its own prefix: `PreToolUse:Bash hook error: `.
 pub(crate) const REFUSAL: usize = 172;
 
 /// Fewer characters would say nothing.
+// What is left of a long command must still show which command it is.
 const LEAST: usize = 60;
 
 /// The parts of a message about one call: first what is always included, then what fits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Speech {
+pub(crate) struct MessageParts {
     /// What to type, if a refusal starts with that.
     pub first: Option<String>,
     pub reason: String,
@@ -25,7 +27,7 @@ pub(crate) struct Speech {
     pub wanted: Vec<String>,
 }
 
-impl Speech {
+impl MessageParts {
     /// The whole message in sentences, with at most `room` characters.
     pub(crate) fn fitted(self, room: usize) -> String {
         let first = self.first.map(sentence);

@@ -5,13 +5,13 @@ use doorward_engine::{Opinion, Source};
 /// The way out after many denials.
 pub(super) const RESET: &str = "`doorward reset` resets the count";
 
-/// The breaker: so many earlier calls were denied that doorward pauses for the user.
+/// The breaker: after many denials doorward pauses for the user.
 pub(super) fn counts_denials(opinion: &Opinion) -> bool {
     opinion.source == Source::Limit && opinion.because.contains(" denied")
 }
 
 /// What follows "because", without the names of settings, which `--explain` shows.
-pub(super) fn told(because: &str) -> String {
+pub(super) fn explain_limit(because: &str) -> String {
     let plain = because.rsplit_once(" (`").map_or(because, |(plain, _)| plain);
     match plain.split_once("; ") {
         Some((denied, _)) if denied.contains(" denied") => denied.to_owned(),
@@ -22,17 +22,17 @@ pub(super) fn told(because: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::explain_limit;
 
     #[test]
     fn limits_are_sentences() {
         let cases = [
             (
-                "5 calls were denied in a row; from 3 on a person decides (`denials_in_a_row`)",
+                "5 calls were denied in a row; from 3 on, you decide (`denials_in_a_row`)",
                 "5 calls were denied in a row",
             ),
             (
-                "20 calls of this session were denied; from 20 on a person decides (`denials`)",
+                "20 calls of this session were denied; from 20 on, you decide (`denials`)",
                 "20 calls of this session were denied",
             ),
             (
@@ -40,12 +40,12 @@ mod tests {
                 "there were 61 reads in the last minute, and the limit is 60 a minute",
             ),
             (
-                "deletes or edits 25 tracked files at once: more than 20",
-                "this deletes or edits 25 tracked files at once: more than 20",
+                "deletes or edits 25 tracked files at once, more than the limit of 20",
+                "this deletes or edits 25 tracked files at once, more than the limit of 20",
             ),
         ];
         for (because, sentence) in cases {
-            assert_eq!(told(because), sentence);
+            assert_eq!(explain_limit(because), sentence);
         }
     }
 }

@@ -9,7 +9,7 @@ mod shorten;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use fit::{PROMPT, REFUSAL, Speech};
+pub(crate) use fit::{MessageParts, PROMPT, REFUSAL};
 pub(crate) use problems::of_problem;
 use shorten::{short_name, shortened};
 
@@ -24,18 +24,18 @@ const REASON: usize = 165;
 /// Maximum characters of a path, host or name in the sentence.
 const NAME: usize = 60;
 
-/// How the risk model's text starts when it is not confident enough.
-const UNSURE: &str = "only ";
+/// What the risk model's text says when it is not confident enough.
+const UNSURE: &str = "doorward is only ";
 
 /// How the engine's text describes an untrusted project.
-const UNTRUSTED: &str = "nobody has trusted";
+const UNTRUSTED: &str = "isn't trusted yet";
 
 /// The way out if only trust in the project is missing.
 const TRUST: &str = "If you trust it, run `doorward trust`";
 
 /// The parts of a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Telling {
+pub(crate) struct Explanation {
     /// What follows "because": no capital, no full stop.
     pub reason: String,
     /// One alternative or remedy; a sentence without its full stop.
@@ -43,9 +43,9 @@ pub(crate) struct Telling {
 }
 
 /// The decisive reason of a judgement, and a way out.
-pub(crate) fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
+pub(crate) fn explain(judgement: &Judgement, facts: &Facts) -> Explanation {
     let Some(opinion) = judgement.reasons().min_by_key(|opinion| rank(opinion, facts)) else {
-        return Telling::default();
+        return Explanation::default();
     };
     let reason = match opinion.source {
         Source::Rule if judgement.verdict == Verdict::AutoApprove => opinion.because.clone(),
@@ -54,8 +54,8 @@ pub(crate) fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
         Source::Matrix => shortened(&of_effect(opinion, facts), REASON),
         Source::Score => of_score(&opinion.because, facts),
         // How it is counted matters only to the record, and the fault that follows needs the room.
-        Source::Review => opinion.because.replacen(", which is no denial:", ":", 1),
-        Source::Limit => limits::told(&opinion.because),
+        Source::Review => opinion.because.replacen(", which doesn't count as a denial:", ":", 1),
+        Source::Limit => limits::explain_limit(&opinion.because),
         Source::Mode | Source::Cancelled | Source::Permission | Source::Boundary | Source::Nothing => {
             opinion.because.clone()
         }
@@ -69,7 +69,7 @@ pub(crate) fn tell(judgement: &Judgement, facts: &Facts) -> Telling {
         Some(instead) => Some(format!("Instead: {instead}")),
         None => limits::counts_denials(opinion).then(|| limits::RESET.to_owned()),
     };
-    Telling { reason, way }
+    Explanation { reason, way }
 }
 
 /// The call runs something of an untrusted project: trusting it is the way out.
@@ -81,7 +81,7 @@ pub(crate) fn wants_trust(facts: &Facts) -> bool {
         && (facts.effects.iter().any(runs_it) || facts.coverage.because.iter().any(is_why))
 }
 
-impl Telling {
+impl Explanation {
     /// The reason after these words.
     pub(crate) fn after(&self, start: &str) -> String {
         // "This" is said once: "blocks this because it deletes".
@@ -96,7 +96,7 @@ impl Telling {
 fn rank(opinion: &Opinion, facts: &Facts) -> u8 {
     match opinion.source {
         // Without layer 2 nothing is weighed: that is a fault to fix, not something about this call.
-        Source::Score if !opinion.because.starts_with(UNSURE) => 2,
+        Source::Score if !opinion.because.contains(UNSURE) => 2,
         Source::Cancelled => 0,
         Source::Review => 1,
         Source::Boundary => 2,
@@ -189,7 +189,7 @@ fn flattened(target: &str, facts: &Facts) -> String {
         Some((target, notes)) => (target, format!(": {}", notes.replace(") (", ", ").trim_end_matches(')'))),
         None => (target, String::new()),
     };
-    format!("{}{notes}", named(target, facts))
+    format!("{}{notes}", name_target(target, facts))
 }
 
 /// A limit without the names of its settings, which `--explain` shows: `12 files, 3 KiB, limit 10 files, 20 MiB`.
@@ -219,7 +219,7 @@ fn effect_sentence(effect: &Effect, facts: &Facts) -> String {
     let target = match &effect.target {
         Target::Unknown => "something it cannot name".to_owned(),
         Target::Path(_) | Target::Host(_) | Target::Program(_) | Target::Resource(_) => {
-            named(effect.target.shown(), facts)
+            name_target(effect.target.shown(), facts)
         }
     };
     let verb = match effect.operation {
@@ -250,22 +250,20 @@ fn effect_sentence(effect: &Effect, facts: &Facts) -> String {
     format!("{what}{place}{loss}")
 }
 
-/// The risk model's text uses fractions; people think in percent.
+/// The risk model's text without what it weighed.
 fn of_score(because: &str, facts: &Facts) -> String {
-    if let Some(told) = because.starts_with(UNSURE).then(|| remarkable(facts)).flatten() {
+    if let Some(told) = because.contains(UNSURE).then(|| remarkable(facts)).flatten() {
         return told;
     }
-    let number = |word: &str| word.trim_end_matches(',').parse::<f64>().ok().map(|share| share * 100.0);
-    let words: Vec<&str> = because.split(' ').collect();
-    let shares: Vec<f64> = words.iter().filter_map(|word| number(word)).collect();
+    let number = |before: &str| before.rsplit(' ').next().and_then(|word| word.parse::<f64>().ok());
+    // What it weighed follows, and may have percentages of its own.
+    let said = because.split(": ").next().unwrap_or(because);
+    let shares: Vec<f64> = said.split(" %").filter_map(number).collect();
     match shares.as_slice() {
-        // "95 % sure (it approves at 100 %)" reads like a bug.
-        [_, wanted, ..] if because.starts_with(UNSURE) && *wanted >= 99.5 => {
-            "it cannot be sure enough that this is safe".to_owned()
-        }
-        [sure, wanted, ..] if because.starts_with(UNSURE) => {
+        [sure, wanted] if said.contains(UNSURE) => {
             format!("it is only {sure:.0} % sure that this is safe (it approves at {wanted:.0} %)")
         }
+        _ if said.contains(UNSURE) => "it cannot be sure enough that this is safe".to_owned(),
         _ => because.to_owned(),
     }
 }
@@ -283,7 +281,7 @@ fn remarkable(facts: &Facts) -> Option<String> {
 }
 
 /// A path as you would write it here: relative to the project or the home directory; long ones without their middle.
-fn named(target: &str, facts: &Facts) -> String {
+fn name_target(target: &str, facts: &Facts) -> String {
     let below = |root: &str| target.strip_prefix(root).and_then(|rest| rest.strip_prefix('/'));
     let project = facts.project.as_deref().filter(|root| !root.is_empty());
     let short = match (project.and_then(below), facts.home.as_deref().and_then(below)) {

@@ -1,19 +1,19 @@
 //! What is wrong with a configuration, and what to do about it, in two sentences that fit the prompt.
 
 use super::shorten::shortened;
-use super::{REASON, Telling};
+use super::{Explanation, REASON};
 
 /// The problem names a file and, after a semicolon, the remedy, which always gets its room.
-pub(crate) fn of_problem(problem: &str, home: Option<&str>) -> Telling {
+pub(crate) fn of_problem(problem: &str, home: Option<&str>) -> Explanation {
     // Abbreviate the home directory.
     let short = home.filter(|home| home.len() > 1).map(|home| problem.replace(&format!("{home}/"), "~/"));
     let plain = without_excerpt(short.as_deref().unwrap_or(problem));
     match plain.rsplit_once("; ") {
         Some((what, way)) => {
             let room = REASON.saturating_sub(way.chars().count());
-            Telling { reason: shortened(what, room), way: Some(way.to_owned()) }
+            Explanation { reason: shortened(what, room), way: Some(way.to_owned()) }
         }
-        None => Telling { reason: plain, way: None },
+        None => Explanation { reason: plain, way: None },
     }
 }
 

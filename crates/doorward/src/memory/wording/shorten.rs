@@ -4,6 +4,7 @@
 const GAP: char = '…';
 
 /// A run of letters up to this length is a word and stays whole; a longer one is a hash, a key or noise.
+// Cutting inside a word invents another one (`production` → `product…`); a hash stays recognizable.
 const WORD: usize = 20;
 
 /// How many characters of a name come before its last part: a backtick or bracket, a gap and a word.

@@ -5,10 +5,10 @@ use std::path::Path;
 use doorward_engine::{DescribedWorld, Description, Facts, Policy, ToolCall, Verdict, judge, observe, tool_from_json};
 use serde_json::{Value, json};
 
-use super::{PROMPT, REFUSAL, Speech, Telling, tell};
+use super::{Explanation, MessageParts, PROMPT, REFUSAL, explain};
 use crate::hook::grant_check::{way_around, way_to_yes};
 use crate::hook::recorded::Draft;
-use crate::memory::snapshots::Note;
+use crate::memory::snapshots::UndoNote;
 
 /// One call per line: a shell command, or a tool and its input as JSON.
 const CALLS: &str = include_str!("calls.txt");
@@ -39,16 +39,16 @@ fn root() -> &'static Path {
 fn told(line: &str) -> (Verdict, String) {
     let (verdict, start, telling) = telling(line);
     let reason = telling.after(start);
-    let speech = Speech { reason, wanted: telling.way.into_iter().collect(), ..Speech::default() };
+    let speech = MessageParts { reason, wanted: telling.way.into_iter().collect(), ..MessageParts::default() };
     (verdict, if verdict == Verdict::AutoApprove { String::new() } else { speech.fitted(PROMPT) })
 }
 
-fn telling(line: &str) -> (Verdict, &'static str, Telling) {
+fn telling(line: &str) -> (Verdict, &'static str, Explanation) {
     telling_in(line, |_| ())
 }
 
 /// The same in a world that is a little different.
-fn telling_in(line: &str, change: fn(&mut Description)) -> (Verdict, &'static str, Telling) {
+fn telling_in(line: &str, change: fn(&mut Description)) -> (Verdict, &'static str, Explanation) {
     let facts = facts_in(line, change);
     let judgement = judge(&facts, &Policy::built_in());
     let start = match judgement.verdict {
@@ -56,7 +56,7 @@ fn telling_in(line: &str, change: fn(&mut Description)) -> (Verdict, &'static st
         Verdict::Confirm => "doorward asks because",
         Verdict::Block => "doorward blocks this because",
     };
-    (judgement.verdict, start, tell(&judgement, &facts))
+    (judgement.verdict, start, explain(&judgement, &facts))
 }
 
 fn facts_in(line: &str, change: fn(&mut Description)) -> Facts {
@@ -197,14 +197,14 @@ fn what_was_told_wrongly_once_is_told_right() {
 /// A world in which so many calls were denied just before this one.
 fn told_after_denials(line: &str) -> String {
     let (_, start, telling) = telling_in(line, |world| world.denials_in_a_row = 5);
-    Speech { reason: telling.after(start), wanted: telling.way.into_iter().collect(), ..Speech::default() }
+    MessageParts { reason: telling.after(start), wanted: telling.way.into_iter().collect(), ..MessageParts::default() }
         .fitted(PROMPT)
 }
 
 #[test]
 fn the_breaker_never_hides_what_is_wrong_with_the_call() {
     let cases = [
-        ("git push", "sends commits to a remote"),
+        ("git push", "pushes commits to a remote"),
         ("npm install left-pad", "installs a package"),
         ("rm -rf /", "deletes the root"),
         ("python3 -m http.server", "opens a port"),
@@ -227,7 +227,7 @@ fn the_trusted_project_is_never_said_to_be_another_one() {
     let cases = [
         (
             "git clone https://github.com/a/b . && make",
-            "`make` runs code that came into `project` with git or an archive",
+            "`make` runs code that git or an archive brought into `project`",
         ),
         ("touch t.rb; ruby t.rb", "`t.rb`, which was written in this session"),
         (
@@ -264,15 +264,16 @@ fn nothing_that_is_added_makes_a_text_longer_than_the_prompt_shows() {
     for (line, verdict, _) in rows().into_iter().filter(|(_, verdict, _)| *verdict != Verdict::AutoApprove) {
         let (_, start, telling) = telling(line);
         let denied = Draft::Deny(String::new());
-        for note in [Note::Nothing, Note::Loses, Note::Says(undone.clone())] {
+        for note in [UndoNote::Nothing, UndoNote::Loses, UndoNote::Says(undone.clone())] {
             let [asking, refusing] = [&Draft::Ask(String::new()), &denied].map(|decision| note.clone().words(decision));
             let wanted: Vec<String> = [why, hint].map(str::to_owned).into_iter().chain(telling.way.clone()).collect();
             let reason = telling.after(start);
-            let asked = Speech { first: None, reason: reason.clone(), needed: asking.clone(), wanted: wanted.clone() };
+            let asked =
+                MessageParts { first: None, reason: reason.clone(), needed: asking.clone(), wanted: wanted.clone() };
             let refused =
-                Speech { first: Some(way.clone()), reason: reason.clone(), needed: None, wanted: wanted.clone() };
+                MessageParts { first: Some(way.clone()), reason: reason.clone(), needed: None, wanted: wanted.clone() };
             let behind = wanted.iter().cloned().chain(refusing).collect();
-            let blocked = Speech { first: None, reason, needed: Some(way_around("w9mgwt")), wanted: behind };
+            let blocked = MessageParts { first: None, reason, needed: Some(way_around("w9mgwt")), wanted: behind };
             let asked = asked.fitted(PROMPT);
             let [refused, blocked] = [refused, blocked].map(|speech| speech.fitted(REFUSAL));
             for (text, room) in [(&asked, PROMPT), (&refused, REFUSAL), (&blocked, REFUSAL)] {
@@ -290,15 +291,16 @@ fn nothing_that_is_added_makes_a_text_longer_than_the_prompt_shows() {
 
 #[test]
 fn what_matters_less_gives_way_and_nothing_else_does() {
-    let say = |reason: usize, wanted: &[usize]| Speech {
+    let say = |reason: usize, wanted: &[usize]| MessageParts {
         reason: "r".repeat(reason),
         wanted: wanted.iter().map(|length| "w".repeat(*length)).collect(),
-        ..Speech::default()
+        ..MessageParts::default()
     };
     // A full stop is added to each, and a space between them.
     assert_eq!(say(99, &[98]).fitted(PROMPT).len(), 200);
     assert_eq!(say(99, &[99]).fitted(PROMPT).len(), 100, "one too many");
     assert_eq!(say(99, &[99, 10]).fitted(PROMPT).len(), 112, "what comes after it may still fit");
-    let long = Speech { first: Some("f".repeat(90)), needed: Some("n".repeat(300)), ..say(300, &[5]) }.fitted(PROMPT);
+    let long =
+        MessageParts { first: Some("f".repeat(90)), needed: Some("n".repeat(300)), ..say(300, &[5]) }.fitted(PROMPT);
     assert!(long.chars().count() <= PROMPT && long.contains("r…") && long.contains("n…"), "{long}");
 }

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use doorward_engine::path::{Follow, resolve};
 use doorward_engine::{Machine, Repositories, Tally, Tracking};
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::world::chance;
 use crate::machine::world::chance::{Chance, NAMES};
 use crate::machine::world::project_root;
@@ -17,7 +17,7 @@ use crate::policy::load::Loaded;
 
 fn world(home: &Path, root: &Path) -> DiskWorld {
     let root = root.to_str().unwrap();
-    DiskWorld::new(&Places::at(home.to_str().unwrap()), root, project_root(root), &Loaded::default())
+    DiskWorld::new(&Dirs::at(home.to_str().unwrap()), root, project_root(root), &Loaded::default())
 }
 
 /// Asks about random paths of one tree. Returns how many were resolved, and how many were given up.

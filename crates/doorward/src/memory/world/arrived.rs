@@ -5,22 +5,24 @@ use std::path::Path;
 use doorward_engine::{Arrival, GitWrite, Rewrite, Shown, Standing};
 
 use crate::machine::checked_read;
-use crate::machine::world::index::Known;
-use crate::machine::world::objects::{Changed, Id};
+use crate::machine::world::index::Tracked;
+use crate::machine::world::objects::{ChangedPath, Id};
 use crate::machine::world::repository::Repository;
 use crate::machine::world::rewrites::{Standings, Writer};
-use crate::machine::world::versions::{FILE, below};
+use crate::machine::world::versions::{FILE, FileVersion, below};
 use crate::memory::arrivals::Arrivals;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::trust::PinnedProject;
 
 /// How many commits are searched for the state the project was trusted in.
+// The same bound as for comparing branches; a project trusted longer ago counts as changed, which asks.
 const PARTED: usize = 2_000;
 
 /// How many commits one rebase may rewrite.
 const COMMITS: usize = 300;
 
 /// Branches that others build on, whatever the remote says.
+// A clone often lacks `origin/HEAD`. Rewriting one of these loses other people's commits, not just one's own.
 const USUAL_DEFAULTS: &[&str] = &["main", "master", "trunk", "develop"];
 
 /// What is known about arrivals.
@@ -66,7 +68,7 @@ impl DiskWorld {
         let inner = path.strip_prefix(repository.root())?.trim_start_matches('/');
         let file = std::fs::symlink_metadata(path).ok()?;
         if let Some(index) = repository.index()
-            && index.look_up(inner, &file) == Known::Same
+            && index.look_up(inner, &file) == Tracked::Same
         {
             return index.id_of(inner).map(|(_, id, _)| id);
         }
@@ -92,7 +94,7 @@ impl DiskWorld {
 
     fn is_held(&self, path: &str, id: &Id) -> bool {
         match self.arrived() {
-            Arrived::Kept(arrivals) => arrivals.held(path, &id.to_string()),
+            Arrived::Kept(arrivals) => arrivals.had(path, &id.to_string()),
             Arrived::Untold | Arrived::Lost => false,
         }
     }
@@ -122,7 +124,7 @@ impl DiskWorld {
         if is_own && write.into.is_none() {
             let kept = found.before.into_iter().filter(|(path, id)| self.bytes_at(path) == Some(*id));
             let kept = kept.filter(|(path, _)| self.find_arrival(path).is_none());
-            self.replaced.borrow_mut().extend(kept.map(|(path, id)| (path, id.to_string())));
+            self.replaced.borrow_mut().extend(kept.map(|(path, id)| FileVersion { path, id: id.to_string() }));
         }
         found.rewrite
     }
@@ -160,7 +162,7 @@ impl DiskWorld {
         }
         let commit = |name: &str| objects.resolve(name).ok();
         // What has no parent is new as a whole.
-        let of_commit = |id: &Id| -> Option<Vec<Changed>> {
+        let of_commit = |id: &Id| -> Option<Vec<ChangedPath>> {
             let parents = objects.parents(id).ok()?;
             let from: Vec<Option<Id>> =
                 if parents.is_empty() { vec![None] } else { parents.into_iter().map(Some).collect() };
@@ -208,7 +210,7 @@ impl DiskWorld {
     }
 
     /// The content of project files that the call may replace, as git hashes.
-    pub(crate) fn replaced(&self) -> Vec<(String, String)> {
+    pub(crate) fn take_replaced(&self) -> Vec<FileVersion> {
         self.replaced.take()
     }
 

@@ -29,7 +29,7 @@ impl Sources {
         let repository = world.repository(Path::new(path).parent()?.to_str()?)?;
         let root = repository.root();
         let below = path.strip_prefix(root)?.trim_start_matches('/');
-        let wanted = wanted(root, below)?;
+        let wanted = import_of(root, below)?;
         let (mut looked, mut count) = (0, 0);
         for (other, ..) in repository.index()?.entries() {
             let Some(other) = std::str::from_utf8(other).ok().filter(|other| wanted.may_be_imported_by(other)) else {
@@ -60,7 +60,7 @@ impl Sources {
 }
 
 /// The file, with its package name if code uses that instead of a path.
-fn wanted(root: &str, below: &str) -> Option<Imported> {
+fn import_of(root: &str, below: &str) -> Option<Imported> {
     let file = Imported::at(below)?;
     if !file.is_root_of_package() {
         return Some(file);
@@ -86,7 +86,7 @@ fn read(path: &Path) -> Option<Rc<str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::paths::Places;
+    use crate::machine::paths::Dirs;
     use crate::policy::load::Loaded;
 
     struct House {
@@ -114,7 +114,7 @@ mod tests {
         fn count(&self, name: &str) -> Option<u32> {
             use doorward_engine::Machine;
             let root = self.base.path().canonicalize().unwrap().to_str().unwrap().to_owned();
-            let world = DiskWorld::new(&Places::at(&root), &root, Some(root.clone()), &Loaded::default());
+            let world = DiskWorld::new(&Dirs::at(&root), &root, Some(root.clone()), &Loaded::default());
             world.dependents(&format!("{root}/{name}"))
         }
     }

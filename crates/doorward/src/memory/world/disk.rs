@@ -13,15 +13,15 @@ use doorward_engine::{
 };
 
 use crate::machine::clock::now_ms;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::world::objects::Id;
 use crate::machine::world::repository::Repository;
-use crate::machine::world::{bounds, files, folding, mounts, session, temporary};
+use crate::machine::world::{FileVersion, bounds, files, folding, mounts, session, temporary};
 use crate::memory::session::Session;
 use crate::memory::world::arrived::Arrived;
 use crate::memory::world::dependents::Sources;
 use crate::memory::world::program;
-use crate::memory::world::program::{Known, SystemDirectories};
+use crate::memory::world::program::{ProgramContext, SystemDirectories};
 use crate::policy::from_history;
 use crate::policy::from_history::FromHistory;
 use crate::policy::load::Loaded;
@@ -64,7 +64,7 @@ pub(crate) struct DiskWorld {
     /// What came into the project since it was trusted.
     pub(super) arrivals: OnceCell<Arrived>,
     /// The content of files that the call may replace.
-    pub(super) replaced: RefCell<Vec<(String, String)>>,
+    pub(super) replaced: RefCell<Vec<FileVersion>>,
     /// Where commits left the trusted history.
     pub(super) parted: RefCell<BTreeMap<Id, Option<Id>>>,
     shell: Shell,
@@ -88,25 +88,25 @@ impl DiskWorld {
     }
 
     /// The machine around a call in `cwd`, which belongs to `project`.
-    pub(crate) fn new(places: &Places, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
-        let home = places.home().to_owned();
+    pub(crate) fn new(dirs: &Dirs, cwd: &str, project: Option<String>, loaded: &Loaded) -> DiskWorld {
+        let home = dirs.home().to_owned();
         let (config, trust) = (&loaded.config, &loaded.trust);
         let pinned = project.as_deref().and_then(|project| trust.projects.get(project));
         // Not the file's modification time: touching the file would renew its trust.
-        let accepted = loaded.accepted.at().or_else(managed_at).or(Some(UNIX_EPOCH));
+        let accepted = loaded.accepted.accepted_at().or_else(managed_at).or(Some(UNIX_EPOCH));
         DiskWorld {
             cwd: cwd.to_owned(),
             temporary: temporary::shared(),
-            scratch: temporary::own(&home),
+            scratch: temporary::directories(&home),
             settings: config.settings(),
             own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
             trusted_at: pinned.map(|pinned| UNIX_EPOCH + Duration::from_millis(pinned.at)).or(accepted),
             trust: trust.clone(),
-            inventory: Inventory::of(places),
+            inventory: Inventory::open(dirs),
             key: OnceCell::new(),
-            state: places.state(),
+            state: dirs.state(),
             repositories: RefCell::default(),
             tallies: RefCell::default(),
             programs: RefCell::default(),
@@ -344,7 +344,7 @@ impl Machine for DiskWorld {
         if let Some(known) = self.programs.borrow().get(name) {
             return known.clone();
         }
-        let known = Known {
+        let known = ProgramContext {
             cwd: &self.cwd,
             project: self.project.as_deref(),
             home: Some(&self.home),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use doorward_engine::{Content, Kind, Machine, Repositories, Tally, Tracking};
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::world::project_root;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::Loaded;
@@ -15,7 +15,7 @@ const SOON: Duration = Duration::from_secs(5);
 
 fn world(root: &Path) -> DiskWorld {
     let root = root.to_str().unwrap();
-    DiskWorld::new(&Places::at(root), root, project_root(root), &Loaded::default())
+    DiskWorld::new(&Dirs::at(root), root, project_root(root), &Loaded::default())
 }
 
 fn text(path: &Path) -> &str {
@@ -118,11 +118,11 @@ fn judged(directory: &Path, command: &str) -> (doorward_engine::Verdict, Duratio
     let mut loaded = Loaded::default();
     loaded.config.projects.trusted.push(text(directory).to_owned());
     let root = text(directory);
-    let world = DiskWorld::new(&Places::at("/nowhere"), root, project_root(root), &loaded);
+    let world = DiskWorld::new(&Dirs::at("/nowhere"), root, project_root(root), &loaded);
     let call = doorward_engine::ToolCall::bash(command, root);
     let started = Instant::now();
-    let considered = crate::memory::evaluation::consider(&call, &world, &doorward_engine::Policy::built_in());
-    (considered.judgement.verdict, started.elapsed())
+    let evaluation = crate::memory::evaluation::evaluate(&call, &world, &doorward_engine::Policy::built_in());
+    (evaluation.judgement.verdict, started.elapsed())
 }
 
 fn git(directory: &Path, arguments: &[&str], input: &str) {

@@ -10,13 +10,14 @@ use std::path::{Component, Path};
 
 use doorward_engine::{Identity, REBUILDABLE};
 
+use crate::machine::world::directory_cache::DirectoryCache;
 use crate::machine::world::ownership;
 use crate::machine::world::ownership::belongs_to_system;
-use crate::machine::world::shelves::Shelves;
 use crate::policy::trust::PinnedFile;
 use crate::policy::trust::inventory::{Inventory, TOOL_CHAINS};
 
 /// Directories whose programs belong to the system, if only the system can change them.
+// Only where they belong to root all the way up: a directory that the user can write is where malware would go.
 const SYSTEM: &[&str] = &[
     "/bin",
     "/sbin",
@@ -37,12 +38,13 @@ const SYSTEM: &[&str] = &[
 ];
 
 /// Directories of package managers that belong to a user of the machine.
+// They belong to whoever installed them and not to root, so ownership alone would make their programs strangers.
 const SHARED_TOOL_CHAINS: &[&str] =
     &["/opt/homebrew", "/home/linuxbrew/.linuxbrew", "/usr/local/Cellar", "/opt/local", "/nix", "/gnu/store", "/snap"];
 
 /// What decides whether a program is trusted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known<'a> {
+pub(crate) struct ProgramContext<'a> {
     pub cwd: &'a str,
     pub project: Option<&'a str>,
     pub home: Option<&'a str>,
@@ -61,7 +63,7 @@ pub(crate) struct Known<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct SystemDirectories {
     known: RefCell<BTreeMap<OsString, bool>>,
-    shelves: Shelves,
+    listings: DirectoryCache,
 }
 
 impl SystemDirectories {
@@ -79,9 +81,9 @@ impl SystemDirectories {
 }
 
 /// Finds and classifies a program: a name is searched for in `path`, a path is taken as it is.
-pub(crate) fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Identity {
+pub(crate) fn identify(name: &str, path: Option<&str>, known: &ProgramContext<'_>) -> Identity {
     if name.contains('/') {
-        return if is_program(Path::new(name)) { judged(Path::new(name), known) } else { Identity::Missing };
+        return if is_program(Path::new(name)) { classify(Path::new(name), known) } else { Identity::Missing };
     }
     let Some(path) = path else { return Identity::Missing };
     let mut seen: Vec<&str> = Vec::new();
@@ -96,7 +98,7 @@ pub(crate) fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Ide
             directory if directory.is_absolute() => Cow::Borrowed(directory),
             directory => Cow::Owned(Path::new(known.cwd).join(directory)),
         };
-        if !known.system.shelves.may_hold(&directory, name) {
+        if !known.system.listings.may_hold(&directory, name) {
             continue;
         }
         let candidate = directory.join(name);
@@ -105,8 +107,8 @@ pub(crate) fn identify(name: &str, path: Option<&str>, known: &Known<'_>) -> Ide
             Ok(found) if is_executable(&found) && is_plainly_system(&candidate, &found, known) => {
                 return Identity::Trusted(candidate.to_string_lossy().into_owned());
             }
-            Ok(_) if is_program(&candidate) => return judged(&candidate, known),
-            Ok(_) | Err(_) => known.system.shelves.missed(&directory),
+            Ok(_) if is_program(&candidate) => return classify(&candidate, known),
+            Ok(_) | Err(_) => known.system.listings.missed(&directory),
         }
     }
     Identity::Missing
@@ -120,8 +122,8 @@ fn is_executable(found: &Metadata) -> bool {
     found.is_file() && found.mode() & 0o111 != 0
 }
 
-/// What `judged` finds out about a regular system file, with fewer lookups.
-fn is_plainly_system(path: &Path, found: &Metadata, known: &Known<'_>) -> bool {
+/// What `classify` finds out about a regular system file, with fewer lookups.
+fn is_plainly_system(path: &Path, found: &Metadata, known: &ProgramContext<'_>) -> bool {
     !known.by_hash_alone
         && is_plain(path)
         && ownership::is_systems(found)
@@ -130,7 +132,7 @@ fn is_plainly_system(path: &Path, found: &Metadata, known: &Known<'_>) -> bool {
         && path.parent().is_some_and(|directory| known.system.include(directory))
 }
 
-fn judged(path: &Path, known: &Known<'_>) -> Identity {
+fn classify(path: &Path, known: &ProgramContext<'_>) -> Identity {
     let shown = || path.to_string_lossy().into_owned();
     let Ok(real) = path.canonicalize() else { return Identity::Unlisted(shown()) };
     let lies_in = |directory: &str| path.starts_with(directory) || real.starts_with(directory);
@@ -165,7 +167,7 @@ fn judged(path: &Path, known: &Known<'_>) -> Identity {
 }
 
 /// A package manager maintains the file: its updates change the content and must not lock the user out.
-fn is_managed(path: &Path, real: &Path, known: &Known<'_>) -> bool {
+fn is_managed(path: &Path, real: &Path, known: &ProgramContext<'_>) -> bool {
     let home = known.home.map(Path::new);
     let in_home = |real: &Path| {
         home.is_some_and(|home| TOOL_CHAINS.iter().any(|directory| real.starts_with(home.join(directory))))
@@ -224,8 +226,8 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let directory = base.path().to_str().unwrap();
         let own = tool(base.path(), "own");
-        let inventory = Inventory::of(&crate::machine::paths::Places::at(directory));
-        let mut known = Known {
+        let inventory = Inventory::open(&crate::machine::paths::Dirs::at(directory));
+        let mut known = ProgramContext {
             cwd: "/",
             project: Some(directory),
             home: None,
@@ -259,12 +261,12 @@ mod tests {
             tool(&home.join(directory), "tool")
         };
         let [own, chain, script, built] = ["bin", ".cargo/bin", "project/tools", "project/target/debug"].map(made);
-        let places = crate::machine::paths::Places::at(home.to_str().unwrap());
-        std::fs::create_dir_all(places.state()).unwrap();
-        let inventory = Inventory::of(&places);
+        let dirs = crate::machine::paths::Dirs::at(home.to_str().unwrap());
+        std::fs::create_dir_all(dirs.state()).unwrap();
+        let inventory = Inventory::open(&dirs);
         let binaries: BTreeMap<String, PinnedFile> =
             [&own, &chain, &script, &built].map(|path| (path.clone(), PinnedFile::of(Path::new(path)).unwrap())).into();
-        let known = Known {
+        let known = ProgramContext {
             cwd: "/",
             project: project.to_str(),
             home: home.to_str(),
@@ -302,10 +304,10 @@ mod tests {
         let own = tool(project.path(), "cat");
         let directories = [home.path().to_str().unwrap().to_owned()];
         let project_path = project.path().to_str().unwrap();
-        let places = crate::machine::paths::Places::at(home.path().to_str().unwrap());
-        std::fs::create_dir_all(places.state()).unwrap();
-        let inventory = Inventory::of(&places);
-        let mut known = Known {
+        let dirs = crate::machine::paths::Dirs::at(home.path().to_str().unwrap());
+        std::fs::create_dir_all(dirs.state()).unwrap();
+        let inventory = Inventory::open(&dirs);
+        let mut known = ProgramContext {
             cwd: "/",
             project: Some(project_path),
             home: None,
@@ -333,7 +335,7 @@ mod tests {
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Changed(cargo.clone()));
         assert_eq!(inventory.make(&[cargo.clone().into()]), Ok(1));
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Trusted(cargo.clone()));
-        std::fs::remove_dir_all(places.state().join("programs")).unwrap();
+        std::fs::remove_dir_all(dirs.state().join("programs")).unwrap();
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Changed(cargo.clone()), "the list is lost");
         std::fs::set_permissions(&cargo, PermissionsExt::from_mode(0o777)).unwrap();
         assert_eq!(identify("cargo", chain.to_str(), &known), Identity::Unlisted(cargo));

@@ -6,7 +6,7 @@ use std::process::Command;
 use doorward_engine::{Configured, Content, Kind, Machine, Repositories, Tally, Tracking};
 use tempfile::TempDir;
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::world::project_root;
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::Loaded;
@@ -65,8 +65,8 @@ impl Repository {
     }
 
     fn world(&self) -> DiskWorld {
-        let places = Places::at(self.base.path().join("h").to_str().unwrap());
-        DiskWorld::new(&places, &self.root(), project_root(&self.root()), &Loaded::default())
+        let dirs = Dirs::at(self.base.path().join("h").to_str().unwrap());
+        DiskWorld::new(&dirs, &self.root(), project_root(&self.root()), &Loaded::default())
     }
 
     fn check(&self, expected: &[(&str, Tracking)]) {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::{Format, RuleFile, Rules, UNCLOSED, beginning_with, offered};
+use super::{RuleFile, RuleFormat, Rules, SkippedRule, UNCLOSED, beginning_with, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -19,7 +19,7 @@ pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
 
 /// Both places count: they can only tighten.
 fn files_from(home: &str, project: Option<&str>, started: Option<&Path>) -> Vec<RuleFile> {
-    let file = |name, path| RuleFile::new(name, path, Format::Claude);
+    let file = |name, path| RuleFile::new(name, path, RuleFormat::Claude);
     let user = directory_of(Agent::Claude, home).join("settings.json");
     let mut found = vec![file("Claude Code, managed", PathBuf::from(MANAGED)), file("Claude Code, user", user)];
     let project = project.map(Path::new);
@@ -90,31 +90,31 @@ fn denied_host(rule: &str) -> Option<String> {
 }
 
 /// Adds a rule that denies or asks: if in doubt, wider than written.
-fn strict(rule: &str, list: &mut Vec<String>, left: &mut Vec<(String, String)>) {
-    let mut leave = |why: &str| left.push((rule.to_owned(), why.to_owned()));
+fn strict(rule: &str, list: &mut Vec<String>, left: &mut Vec<SkippedRule>) {
+    let mut leave = |why: &str| left.push(SkippedRule::new(rule, why));
     let Some((tool, argument)) = split(rule) else { return leave(UNCLOSED) };
     let named = tools(tool);
     match (named, argument) {
-        (Named::Ours(tools), None) => list.extend(tools.iter().map(|tool| (*tool).to_owned())),
-        (Named::Ours(["bash"]), Some(argument)) => list.extend(commands(argument)),
-        (Named::Ours(tools @ (["read", ..] | ["search", ..] | ["edit", ..])), Some(argument)) => {
+        (ToolName::Ours(tools), None) => list.extend(tools.iter().map(|tool| (*tool).to_owned())),
+        (ToolName::Ours(["bash"]), Some(argument)) => list.extend(commands(argument)),
+        (ToolName::Ours(tools @ (["read", ..] | ["search", ..] | ["edit", ..])), Some(argument)) => {
             let paths = paths(argument);
             let all = tools.iter().flat_map(|tool| paths.iter().map(move |path| format!("{tool}({path})")));
             list.extend(all);
         }
-        (Named::Ours(["fetch"]), Some(argument)) => {
+        (ToolName::Ours(["fetch"]), Some(argument)) => {
             list.push(format!("fetch(*{}*)", argument.trim_start_matches("domain:").trim_start_matches("*.")));
         }
-        (Named::Ours([tool]), Some(argument)) if *tool != "task" => list.push(format!("{tool}({argument})")),
-        (Named::Ours(_), Some(_)) => leave("subagents are judged by what they do"),
-        (Named::Server(pattern), _) => list.push(pattern),
-        (Named::Other(name), None) => list.push(format!("other({name})")),
-        (Named::Other(_), Some(_)) => leave("doorward does not know what its bracket means"),
+        (ToolName::Ours([tool]), Some(argument)) if *tool != "task" => list.push(format!("{tool}({argument})")),
+        (ToolName::Ours(_), Some(_)) => leave("subagents are judged by what they do"),
+        (ToolName::Server(pattern), _) => list.push(pattern),
+        (ToolName::Other(name), None) => list.push(format!("other({name})")),
+        (ToolName::Other(_), Some(_)) => leave("doorward does not know what its bracket means"),
     }
 }
 
 /// What a tool name stands for.
-enum Named {
+enum ToolName {
     Ours(&'static [&'static str]),
     /// A pattern for tools of a server.
     Server(String),
@@ -122,8 +122,8 @@ enum Named {
 }
 
 /// Rules about reading apply to searching too, and rules about editing to every way of changing a file.
-fn tools(name: &str) -> Named {
-    Named::Ours(match name {
+fn tools(name: &str) -> ToolName {
+    ToolName::Ours(match name {
         "Bash" | "Monitor" => &["bash"],
         "PowerShell" => &["powershell"],
         "Read" | "NotebookRead" => &["read", "search"],
@@ -135,8 +135,8 @@ fn tools(name: &str) -> Named {
         "*" => &["*"],
         other => {
             return match other.strip_prefix("mcp__") {
-                Some(rest) => Named::Server(server(rest)),
-                None => Named::Other(other.to_owned()),
+                Some(rest) => ToolName::Server(server(rest)),
+                None => ToolName::Other(other.to_owned()),
             };
         }
     })
@@ -187,21 +187,21 @@ fn paths(argument: &str) -> Vec<String> {
 fn lax(rule: &str) -> Result<Vec<String>, &'static str> {
     let (tool, argument) = split(rule).ok_or("its bracket does not close")?;
     match (tools(tool), argument) {
-        (Named::Ours(["bash"]), Some(argument)) => Ok(commands(argument)),
-        (Named::Ours(["bash"]), None) => Err("it allows every command"),
-        (Named::Ours(["fetch"]), Some(argument)) => match argument.strip_prefix("domain:") {
+        (ToolName::Ours(["bash"]), Some(argument)) => Ok(commands(argument)),
+        (ToolName::Ours(["bash"]), None) => Err("it allows every command"),
+        (ToolName::Ours(["fetch"]), Some(argument)) => match argument.strip_prefix("domain:") {
             Some(host) if !host.contains(['*', '/']) => Ok(vec![format!("fetch(https://{}/*)", host.trim())]),
             Some(_) | None => Err("it does not name one host"),
         },
-        (Named::Ours(["websearch"]), None) => Ok(vec!["websearch".to_owned()]),
-        (Named::Ours(["read", ..]), None) => Ok(vec!["read".to_owned()]),
-        (Named::Ours(tools @ (["read", ..] | ["edit", ..])), Some(path)) => {
+        (ToolName::Ours(["websearch"]), None) => Ok(vec!["websearch".to_owned()]),
+        (ToolName::Ours(["read", ..]), None) => Ok(vec!["read".to_owned()]),
+        (ToolName::Ours(tools @ (["read", ..] | ["edit", ..])), Some(path)) => {
             let path = exact_path(path).ok_or("its path means different files in different folders")?;
             let tools: &[&str] = if matches!(tools, ["read", ..]) { &["read"] } else { tools };
             Ok(tools.iter().map(|tool| format!("{tool}({path})")).collect())
         }
-        (Named::Server(pattern), None) => Ok(vec![pattern]),
-        (Named::Ours(_) | Named::Server(_) | Named::Other(_), _) => Err("doorward has no such rule"),
+        (ToolName::Server(pattern), None) => Ok(vec![pattern]),
+        (ToolName::Ours(_) | ToolName::Server(_) | ToolName::Other(_), _) => Err("doorward has no such rule"),
     }
 }
 

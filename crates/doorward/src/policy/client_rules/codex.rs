@@ -2,19 +2,20 @@
 
 use std::path::Path;
 
-use super::{Format, RuleFile, Rules, beginning_with, listed, offered};
+use super::{RuleFile, RuleFormat, Rules, SkippedRule, beginning_with, files_ending_in, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
 /// More spellings of one rule than anyone intends.
+// Alternatives multiply: eight positions with four words each would be 65,536 patterns.
 const SPELLINGS: usize = 256;
 
 pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
-    let file = |name: &'static str| move |path| RuleFile::new(name, path, Format::Codex);
+    let file = |name: &'static str| move |path| RuleFile::new(name, path, RuleFormat::Codex);
     let user = directory_of(Agent::Codex, home).join("rules");
-    let mut found: Vec<RuleFile> = listed(&user, "rules").into_iter().map(file("Codex, user")).collect();
+    let mut found: Vec<RuleFile> = files_ending_in(&user, "rules").into_iter().map(file("Codex, user")).collect();
     if let Some(project) = project.filter(|project| *project != home).map(Path::new) {
-        let brought = listed(&project.join(".codex/rules"), "rules").into_iter();
+        let brought = files_ending_in(&project.join(".codex/rules"), "rules").into_iter();
         found.extend(brought.map(file("Codex, project")).map(RuleFile::of_project));
     }
     found
@@ -22,11 +23,11 @@ pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
 
 pub(super) fn parse(text: &str) -> Result<Rules, String> {
     let mut rules = Rules::default();
-    let mut reader = Reader { signs: text.chars().collect(), at: 0 };
+    let mut reader = RuleParser { signs: text.chars().collect(), at: 0 };
     while let Some(name) = reader.next_call()? {
         let arguments = reader.arguments()?;
         if name != "prefix_rule" {
-            rules.left.push((name, "doorward reads `prefix_rule` only".to_owned()));
+            rules.left.push(SkippedRule::new(&name, "doorward reads `prefix_rule` only"));
             continue;
         }
         let find = |wanted: &str| arguments.iter().find(|(name, _)| name == wanted).map(|(_, value)| value);
@@ -91,12 +92,12 @@ impl Literal {
 }
 
 /// Reads calls with named arguments, which is all a rules file contains. Anything else is an error.
-struct Reader {
+struct RuleParser {
     signs: Vec<char>,
     at: usize,
 }
 
-impl Reader {
+impl RuleParser {
     fn peek(&self) -> Option<char> {
         self.signs.get(self.at).copied()
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Format, RuleFile, Rules, beginning_with, listed, offered};
+use super::{RuleFile, RuleFormat, Rules, SkippedRule, beginning_with, files_ending_in, offered};
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
@@ -14,13 +14,13 @@ const MANAGED: &str = "/etc/gemini-cli/settings.json";
 
 pub(super) fn files(home: &str, project: Option<&str>) -> Vec<RuleFile> {
     let folder = directory_of(Agent::Gemini, home);
-    let settings = |name, path| RuleFile::new(name, path, Format::GeminiSettings);
+    let settings = |name, path| RuleFile::new(name, path, RuleFormat::GeminiSettings);
     let mut found = vec![
         settings("Gemini CLI, managed", PathBuf::from(MANAGED)),
         settings("Gemini CLI, user", folder.join("settings.json")),
     ];
-    let policy = |path| RuleFile::new("Gemini CLI, policy", path, Format::GeminiPolicy);
-    found.extend(listed(&folder.join("policies"), "toml").into_iter().map(policy));
+    let policy = |path| RuleFile::new("Gemini CLI, policy", path, RuleFormat::GeminiPolicy);
+    found.extend(files_ending_in(&folder.join("policies"), "toml").into_iter().map(policy));
     if let Some(project) = project.filter(|project| *project != home).map(Path::new) {
         found.push(settings("Gemini CLI, project", project.join(".gemini/settings.json")).of_project());
     }
@@ -43,7 +43,7 @@ pub(super) fn settings(text: &str) -> Result<Rules, String> {
         for rule in list(&settings, place)? {
             match ours(rule) {
                 Some(patterns) => rules.deny.extend(patterns),
-                None => rules.left.push((rule.to_owned(), "doorward does not know the tool".to_owned())),
+                None => rules.left.push(SkippedRule::new(rule, "doorward does not know the tool")),
             }
         }
     }
@@ -125,7 +125,7 @@ fn bare(text: &str) -> String {
 
 /// A file of policies.
 #[derive(Debug, Deserialize)]
-struct Policies {
+struct PolicyFile {
     #[serde(default)]
     rule: Vec<PolicyRule>,
 }
@@ -166,6 +166,8 @@ impl PolicyRule {
 
     /// Our patterns; `None` if the rule has a condition they can't express.
     fn ours(&self) -> Option<Vec<String>> {
+        // Keys that don't narrow a rule. Any other is a condition our patterns can't express, and Gemini CLI may add
+        // more of them, so the list names what is harmless.
         const HARMLESS: &[&str] = &["denyMessage", "allowRedirection", "name", "description"];
         if self.others.keys().any(|key| !HARMLESS.contains(&key.as_str())) {
             return None;
@@ -177,14 +179,14 @@ impl PolicyRule {
     }
 
     /// What it is about, in words.
-    fn shown(&self) -> String {
+    fn display(&self) -> String {
         let prefixes = self.command_prefix.as_ref().map(OneOrMore::all).unwrap_or_default();
         format!("{} {}", self.tools().join(", "), prefixes.join(", ")).trim().to_owned()
     }
 }
 
 pub(super) fn policy(text: &str) -> Result<Rules, String> {
-    let policies: Policies = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
+    let policies: PolicyFile = toml::from_str(text).map_err(|error| error.to_string().trim_end().replace('\n', " "))?;
     let mut rules = Rules::default();
     for rule in &policies.rule {
         // An exception that takes precedence over the rule, which our patterns can't express.
@@ -198,15 +200,19 @@ pub(super) fn policy(text: &str) -> Result<Rules, String> {
             "ask_user" => &mut rules.ask,
             "allow" => {
                 let ours = rule.ours().filter(|_| !rule.others.contains_key("modes"));
-                rules.allow.push(offered(&rule.shown(), ours.ok_or("it has a condition that doorward can't express")));
+                rules
+                    .allow
+                    .push(offered(&rule.display(), ours.ok_or("it has a condition that doorward can't express")));
                 continue;
             }
             other => return Err(format!("`{other}` is not a decision")),
         };
         match rule.ours() {
             Some(patterns) if !policies.rule.iter().any(is_exception) => list.extend(patterns),
-            Some(_) => rules.left.push((rule.shown(), "another rule makes exceptions from it".to_owned())),
-            None => rules.left.push((rule.shown(), "it has a condition that doorward can't express".to_owned())),
+            Some(_) => rules.left.push(SkippedRule::new(&rule.display(), "another rule makes exceptions from it")),
+            None => {
+                rules.left.push(SkippedRule::new(&rule.display(), "it has a condition that doorward can't express"))
+            }
         }
     }
     Ok(rules)
@@ -225,7 +231,7 @@ mod tests {
         }"#;
         let rules = settings(text).unwrap();
         assert_eq!(rules.deny, ["bash(git push)", "bash(git push *)", "fetch", "bash(rm)", "bash(rm *)"]);
-        assert_eq!(rules.left[0].0, "save_memory");
+        assert_eq!(rules.left[0].rule, "save_memory");
         assert!(rules.allow[0].ours.is_ok() && rules.allow[1].ours.is_err(), "{:?}", rules.allow);
         assert_eq!(settings("{\"ui\": {\"theme\": \"x\"}}"), Ok(Rules::default()));
         for text in ["{\"tools\": ", "{\"tools\": {\"exclude\": \"x\"}}", "[\"tools\"]"] {

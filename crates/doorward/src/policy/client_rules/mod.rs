@@ -23,6 +23,7 @@ const LIMIT: u64 = 1 << 20;
 const UNCLOSED: &str = "its bracket does not close";
 
 /// More rule files than anyone keeps in one folder.
+// Each one is read for every call of that agent.
 const FILES: usize = 64;
 
 /// One of an agent's rule files.
@@ -31,13 +32,13 @@ pub(crate) struct RuleFile {
     /// The name among the sources of the configuration.
     pub name: &'static str,
     pub path: PathBuf,
-    format: Format,
+    format: RuleFormat,
     /// The file can come with a repository.
     is_projects: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
+enum RuleFormat {
     Claude,
     Codex,
     GeminiSettings,
@@ -51,14 +52,27 @@ pub(crate) struct Rules {
     pub ask: Vec<String>,
     /// Hosts that may not be contacted.
     pub denied_hosts: Vec<String>,
-    pub allow: Vec<Offer>,
+    pub allow: Vec<ImportableRule>,
     /// Rules that only the agent itself can enforce, and why.
-    pub left: Vec<(String, String)>,
+    pub left: Vec<SkippedRule>,
+}
+
+/// A rule that is left to the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SkippedRule {
+    pub rule: String,
+    pub why: String,
+}
+
+impl SkippedRule {
+    fn new(rule: &str, why: &str) -> SkippedRule {
+        SkippedRule { rule: rule.to_owned(), why: why.to_owned() }
+    }
 }
 
 /// An agent's allow rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct ImportableRule {
     pub theirs: String,
     /// The same as our patterns, never wider; or the reason why that is not possible.
     pub ours: Result<Vec<String>, String>,
@@ -66,7 +80,7 @@ pub(crate) struct Offer {
 
 /// The existing rule files of an agent: the administrator's, the user's, the project's.
 pub(crate) fn files(agent: &str, home: &str, project: Option<&str>) -> Vec<RuleFile> {
-    let mut found = match Agent::named(agent) {
+    let mut found = match Agent::parse(agent) {
         Some(Agent::Claude) => claude::files(home, project),
         Some(Agent::Codex) => codex::files(home, project),
         Some(Agent::Gemini) => gemini::files(home, project),
@@ -91,27 +105,27 @@ pub(crate) fn project_allows(agent: &str, home: &str, project: Option<&str>, fac
 
 /// Something wrong with the rules of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct RulesFault {
     pub text: String,
     /// The whole file can't be read, and it also contains the user's hooks.
     pub is_of_settings: bool,
 }
 
 /// What is wrong with the rules of these agents, one sentence each, for `status` and `doctor`.
-pub(crate) fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<Fault> {
+pub(crate) fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<RulesFault> {
     let mut found = Vec::new();
     for file in agents.flat_map(|agent| files(agent, home, project)) {
         let (name, path) = (file.name, file.path.display());
         match file.read().and_then(|text| text.map(|text| file.parse(&text)).transpose()) {
-            Err(problem) => found.push(Fault {
+            Err(problem) => found.push(RulesFault {
                 text: format!(
                     "the rules of {name} in `{path}` can't be read, so doorward asks about every call of that agent: {problem}"
                 ),
                 is_of_settings: !file.is_projects && file.path.ends_with("settings.json"),
             }),
             Ok(rules) => {
-                let unclosed = rules.iter().flat_map(|rules| &rules.left).filter(|(_, why)| why == UNCLOSED);
-                found.extend(unclosed.map(|(rule, _)| Fault {
+                let unclosed = rules.iter().flat_map(|rules| &rules.left).filter(|rule| rule.why == UNCLOSED);
+                found.extend(unclosed.map(|SkippedRule { rule, .. }| RulesFault {
                     text: format!("`{rule}` in `{path}` ({name}) has no closing bracket, so it has no effect"),
                     is_of_settings: false,
                 }));
@@ -122,9 +136,9 @@ pub(crate) fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, proj
 }
 
 /// The user's allow rules, for `setup` to offer.
-pub(crate) fn offers(agent: &str, home: &str) -> Vec<Offer> {
+pub(crate) fn offers(agent: &str, home: &str) -> Vec<ImportableRule> {
     let files = files(agent, home, None).into_iter().filter(|file| !file.is_projects);
-    let mut found: Vec<Offer> = Vec::new();
+    let mut found: Vec<ImportableRule> = Vec::new();
     for file in files {
         let rules = file.read().ok().flatten().and_then(|text| file.parse(&text).ok()).unwrap_or_default();
         for offer in rules.allow {
@@ -137,7 +151,7 @@ pub(crate) fn offers(agent: &str, home: &str) -> Vec<Offer> {
 }
 
 impl RuleFile {
-    fn new(name: &'static str, path: PathBuf, format: Format) -> RuleFile {
+    fn new(name: &'static str, path: PathBuf, format: RuleFormat) -> RuleFile {
         RuleFile { name, path, format, is_projects: false }
     }
 
@@ -156,10 +170,10 @@ impl RuleFile {
 
     pub(crate) fn parse(&self, text: &str) -> Result<Rules, String> {
         match self.format {
-            Format::Claude => claude::parse(text),
-            Format::Codex => codex::parse(text),
-            Format::GeminiSettings => gemini::settings(text),
-            Format::GeminiPolicy => gemini::policy(text),
+            RuleFormat::Claude => claude::parse(text),
+            RuleFormat::Codex => codex::parse(text),
+            RuleFormat::GeminiSettings => gemini::settings(text),
+            RuleFormat::GeminiPolicy => gemini::policy(text),
         }
     }
 
@@ -172,7 +186,10 @@ impl RuleFile {
         config.hosts.denied = rules.denied_hosts;
         // An unreadable pattern of ours is an error here too.
         config.policy(doorward_engine::Mode::ConfirmAll)?;
-        let left = rules.left.into_iter().map(|(rule, why)| Note::new(rule, format!("is left to the agent: {why}")));
+        let left = rules
+            .left
+            .into_iter()
+            .map(|SkippedRule { rule, why }| Note::new(rule, format!("is left to the agent: {why}")));
         Ok((config, left.collect()))
     }
 }
@@ -184,7 +201,7 @@ fn is_absent(path: &Path) -> bool {
 }
 
 /// The files of a folder with this extension, in order. A folder with too many counts as unreadable.
-fn listed(folder: &Path, ending: &str) -> Vec<PathBuf> {
+fn files_ending_in(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let is_meant = |path: &PathBuf| path.extension().is_some_and(|found| found == ending);
     let mut paths: Vec<PathBuf> =
@@ -202,7 +219,7 @@ fn beginning_with(words: &str) -> [String; 2] {
 }
 
 /// An offer as our patterns; one that allows too much is dropped.
-fn offered(theirs: &str, ours: Result<Vec<String>, &str>) -> Offer {
+fn offered(theirs: &str, ours: Result<Vec<String>, &str>) -> ImportableRule {
     let narrow = |texts: Vec<String>| {
         for text in &texts {
             let pattern = Pattern::parse(text)?;
@@ -212,7 +229,7 @@ fn offered(theirs: &str, ours: Result<Vec<String>, &str>) -> Offer {
         }
         Ok(texts)
     };
-    Offer { theirs: theirs.to_owned(), ours: ours.map_err(str::to_owned).and_then(narrow) }
+    ImportableRule { theirs: theirs.to_owned(), ours: ours.map_err(str::to_owned).and_then(narrow) }
 }
 
 #[cfg(test)]

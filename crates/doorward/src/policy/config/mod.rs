@@ -225,6 +225,7 @@ pub(crate) struct Paths {
 }
 
 /// How long a call waits for an answer by default.
+// Below the sixty seconds that setup installs as the client's timeout, with a margin to answer in.
 pub(crate) const WAIT_SECONDS: u32 = 45;
 
 /// Stands for the built-in entries of a list.

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// No file may go below these.
+// The specification's numbers. They are what `auto` promises, so no file may promise less.
 const FLOOR: f64 = 0.85;
 const FLOOR_IRREVERSIBLE: f64 = 0.95;
 

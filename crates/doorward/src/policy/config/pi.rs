@@ -10,6 +10,7 @@ const REVIEWER: &[&str] =
     &["classifierReasoningLevel", "maxTranscriptLines", "maxUserTranscriptTokens", "maxToolTranscriptTokens", "log"];
 
 /// Keys that would let something through unjudged, or that mean nothing here.
+// Named in a note instead of silently ignored, or people would believe them to be in force.
 const NOT_TAKEN: &[(&str, &str)] = &[
     ("enabled", "the mode is set per agent in doorward's own configuration"),
     ("allowInsideWorkingDirectory", "changes inside the project are always judged"),
@@ -17,6 +18,7 @@ const NOT_TAKEN: &[(&str, &str)] = &[
 ];
 
 /// Keys of `autoMode` that can only tighten.
+// Taken from every file, a repository's included: they can only add questions.
 const PROTECTING: &[&str] = &["protectedPaths", "deniedPaths"];
 
 /// Reads Pi's JSON; anything beyond permissions and paths becomes a note.
@@ -49,14 +51,14 @@ pub(crate) fn parse_shared(text: &str) -> Result<(Config, Vec<Note>), String> {
         .collect();
     if !ignored.is_empty() {
         notes.retain(|note| !note.key.starts_with("autoMode."));
-        let text = format!("{} ignored: a shared file can't change how calls are judged", listed(&ignored));
+        let text = format!("{} ignored: a shared file can't change how calls are judged", quoted_list(&ignored));
         notes.push(Note::new("autoMode", text));
     }
     config.reviewer = super::Reviewer::default();
     Ok((config, notes))
 }
 
-fn listed(names: &[String]) -> String {
+fn quoted_list(names: &[String]) -> String {
     match names {
         [one] => format!("{one} is"),
         several => format!("{} are", several.join(", ")),

@@ -56,14 +56,14 @@ pub(crate) enum Constraint {
 /// A word with its meaning.
 pub(crate) trait Choice: Copy + PartialEq + 'static {
     const ALL: &'static [Self];
-    fn word(self) -> &'static str;
-    fn what(self) -> &'static str;
+    fn as_str(self) -> &'static str;
+    fn meaning(self) -> &'static str;
 }
 
 impl Choice for AgentType {
     const ALL: &'static [AgentType] = &[AgentType::Coding, AgentType::Research, AgentType::Browsing, AgentType::Ops];
 
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             AgentType::Coding => "coding",
             AgentType::Research => "research",
@@ -72,7 +72,7 @@ impl Choice for AgentType {
         }
     }
 
-    fn what(self) -> &'static str {
+    fn meaning(self) -> &'static str {
         match self {
             AgentType::Coding => "reads and changes project files, runs their tests and builds",
             AgentType::Research => "reads a lot, from files and the network, and writes little",
@@ -85,7 +85,7 @@ impl Choice for AgentType {
 impl Choice for TrustContext {
     const ALL: &'static [TrustContext] = &[TrustContext::Personal, TrustContext::Team, TrustContext::Enterprise];
 
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             TrustContext::Personal => "personal",
             TrustContext::Team => "team",
@@ -93,7 +93,7 @@ impl Choice for TrustContext {
         }
     }
 
-    fn what(self) -> &'static str {
+    fn meaning(self) -> &'static str {
         match self {
             TrustContext::Personal => "one person, who sees the questions and bears the damage",
             TrustContext::Team => {
@@ -117,7 +117,7 @@ impl Choice for Constraint {
         Constraint::Internal,
     ];
 
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Constraint::Gdpr => "gdpr",
             Constraint::Hipaa => "hipaa",
@@ -129,7 +129,7 @@ impl Choice for Constraint {
         }
     }
 
-    fn what(self) -> &'static str {
+    fn meaning(self) -> &'static str {
         match self {
             Constraint::Gdpr => "personal data of people in the EU: copies are kept no longer than needed",
             Constraint::Hipaa => "health data in the US: records of access are kept for years",
@@ -143,6 +143,7 @@ impl Choice for Constraint {
 }
 
 /// The minimum that `audit retain` always keeps.
+// A quarterly review needs its quarter.
 pub(crate) const RETAIN_DAYS: u32 = 90;
 
 impl Profile {

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::DEFAULTS;
 
 /// Maximum time for the fast stage, in milliseconds.
+// A person waits for every call; a slower answer is worse than the question it spares.
 pub(crate) const FAST_MS: u32 = 1_500;
 
 /// Maximum time for the reasoned stage, in milliseconds.
+// Only used if no one can be asked, or if the user chose it: there, waiting beats a refusal.
 pub(crate) const REASONED_MS: u32 = 10_000;
 
 /// A language model to ask when layer 2 is unsure; off unless `model` or `models` is set. A repository can't set this.

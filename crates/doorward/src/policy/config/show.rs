@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::{Config, Numbers, Rights};
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::world::project_root;
 use crate::policy::load::{self, Loaded};
 
@@ -29,7 +29,7 @@ pub(crate) struct ConfigArguments {
 
 /// One value and its source.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-struct Entry {
+struct ShownValue {
     key: String,
     value: Value,
     source: String,
@@ -45,10 +45,10 @@ pub(crate) fn run(arguments: &ConfigArguments) -> Result<ExitCode> {
         writeln!(out, "{}", serde_json::to_string_pretty(&Config::schema())?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let places = Places::find().map_err(anyhow::Error::msg)?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
     let directory = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
     let project = directory.as_deref().and_then(project_root);
-    let loaded = load::load(&places, project.as_deref(), &arguments.agent);
+    let loaded = load::load(&dirs, project.as_deref(), &arguments.agent);
     if arguments.json {
         writeln!(out, "{}", serde_json::to_string_pretty(&as_json(&loaded, &arguments.agent))?)?;
     } else {
@@ -105,21 +105,21 @@ fn print(out: &mut dyn Write, loaded: &Loaded, agent: &str) -> std::io::Result<(
 }
 
 /// Everything some source says, and the built-in value where none does.
-fn entries(loaded: &Loaded, agent: &str) -> Vec<Entry> {
+fn entries(loaded: &Loaded, agent: &str) -> Vec<ShownValue> {
     let in_force = flat(&in_force(&loaded.config));
     let mut entries = Vec::new();
     for source in &loaded.sources {
         for (key, value) in flat_list(&source.config()) {
             let overruled = !in_force.get(&key).is_some_and(|values| values.contains(&value));
-            entries.push(Entry { key, value, source: source.name.to_owned(), overruled });
+            entries.push(ShownValue { key, value, source: source.name.to_owned(), overruled });
         }
     }
     for (key, value) in flat_list(&loaded.trust.as_config()) {
-        entries.push(Entry { key, value, source: "trust".to_owned(), overruled: false });
+        entries.push(ShownValue { key, value, source: "trust".to_owned(), overruled: false });
     }
     for (key, value) in built_in(agent) {
         if !entries.iter().any(|entry| entry.key == key && !entry.overruled) {
-            entries.push(Entry { key, value, source: "built in".to_owned(), overruled: false });
+            entries.push(ShownValue { key, value, source: "built in".to_owned(), overruled: false });
         }
     }
     entries.sort_by(|one, other| one.key.cmp(&other.key));
@@ -211,12 +211,12 @@ mod tests {
     #[test]
     fn every_value_names_its_source() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        let file = places.config_file();
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        let file = dirs.config_file();
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, "strict = true\n[permissions]\ndeny = [\"bash(ls)\"]").unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        let entries = entries(&load::load(&places, None, "claude"), "claude");
+        let entries = entries(&load::load(&dirs, None, "claude"), "claude");
         let of = |key: &str| entries.iter().find(|entry| entry.key == key).map(|entry| entry.source.as_str());
         assert_eq!(of("strict"), Some("user"));
         assert_eq!(of("permissions.deny"), Some("user"));
@@ -227,12 +227,12 @@ mod tests {
     #[test]
     fn a_limit_that_nobody_may_raise_is_shown_with_the_one_that_counts() {
         let home = tempfile::tempdir().unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        let file = places.config_file();
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        let file = dirs.config_file();
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, "[thresholds]\nread_bytes = 99999999\nbulk_files = 5\nread_burst = 1000").unwrap();
         std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
-        let entries = entries(&load::load(&places, None, "claude"), "claude");
+        let entries = entries(&load::load(&dirs, None, "claude"), "claude");
         let of = |key: &str| -> Vec<String> {
             let found = entries.iter().filter(|entry| entry.key == key);
             found.map(|entry| format!("{} {} {}", entry.value, entry.source, entry.overruled)).collect()

@@ -27,7 +27,7 @@ pub(crate) fn why_fixed(rule: &Rule) -> &'static str {
 }
 
 /// The effect of a stage. A firm rule in shadow leaves the same question as a retired one.
-fn counted(rule: &Rule, stage: Stage) -> Stage {
+fn effective_stage(rule: &Rule, stage: Stage) -> Stage {
     let is_firm = rule.verdict != Verdict::AutoApprove && rule.clears != Some(Clearance::Soft);
     match (rule.stage, stage) {
         (Stage::Active, Stage::Shadow) if is_firm => Stage::Retired,
@@ -42,7 +42,7 @@ pub(crate) fn apply(stages: &Stages, policy: &mut Policy) {
     }
     for rule in policy.rules.iter_mut().filter(|rule| !is_fixed(rule)) {
         if let Some(stage) = stages.get(rule.id.as_ref()) {
-            rule.stage = counted(rule, *stage);
+            rule.stage = effective_stage(rule, *stage);
         }
     }
 }
@@ -94,12 +94,12 @@ pub(crate) fn stricter(mut stages: Stages, other: &Stages) -> Stages {
 
 /// Whether a stage is laxer than the built-in one.
 pub(crate) fn loosens(stages: &Stages) -> bool {
-    tightening_only(stages.clone()).len() < known(stages).len()
+    tightening_only(stages.clone()).len() < known_rules(stages).len()
 }
 
 /// The rules whose effective stage differs between the two.
 pub(crate) fn differ(said: &Stages, counts: &Stages) -> bool {
-    known(said) != known(counts)
+    known_rules(said) != known_rules(counts)
 }
 
 /// What is wrong with an entry, in words.
@@ -116,7 +116,7 @@ pub(crate) fn remark(name: &str, stage: Stage) -> Option<&'static str> {
 }
 
 /// Without entries that have no effect: unknown names, rules that are always active, built-in stages.
-fn known(stages: &Stages) -> Stages {
+fn known_rules(stages: &Stages) -> Stages {
     if stages.is_empty() {
         return Stages::new();
     }

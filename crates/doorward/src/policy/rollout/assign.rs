@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use doorward_engine::{Mode, Policy, Stage as RuleStage, Thresholds};
 
-use super::stage::Stage;
+use super::stage::RolloutStage;
 use super::state::{Rollout, Subject};
 
 /// The keys of a decision's versions that say which side its session was on.
@@ -33,7 +33,7 @@ pub(crate) struct Assigned {
 
 impl Assigned {
     /// What an agent's session gets; `began_ms` is `None` for one that starts now.
-    pub(crate) fn of(
+    pub(crate) fn for_session(
         rollout: &Rollout,
         (agent, is_staged): (&str, bool),
         session: &str,
@@ -44,24 +44,25 @@ impl Assigned {
             let placed = rollout.place(&Subject::Agent(agent.to_owned()), session, began_ms);
             // An agent that should be rolled out but is unknown here is trusted with nothing.
             assigned.mode = Some(placed.and_then(|placed| placed.counts.mode()).unwrap_or(Mode::ConfirmAll));
-            assigned.words.extend(placed.map(|placed| (STAGE.to_owned(), placed.word())));
+            assigned.words.extend(placed.map(|placed| (STAGE.to_owned(), placed.describe())));
         }
         for id in rollout.rules.keys() {
             if let Some(placed) = rollout.place(&Subject::Rule(id.clone()), session, began_ms) {
-                if placed.counts != Stage::Auto {
+                if placed.counts != RolloutStage::Auto {
                     assigned.watched.insert(id.clone());
                 }
-                assigned.words.insert(rule_key(id), placed.word());
+                assigned.words.insert(rule_key(id), placed.describe());
             }
         }
         let placed = rollout.place(&Subject::Thresholds, session, began_ms);
         if let (Some(placed), Some(trial)) = (placed, &rollout.trial) {
             let name = format!("{}#{}", trial.name, trial.fingerprint());
-            let is_on_trial = placed.counts == Stage::Auto;
+            let is_on_trial = placed.counts == RolloutStage::Auto;
             if is_on_trial {
                 assigned.set = Some((trial.numbers.set(), name.clone()));
             }
-            if placed.stage >= Stage::Canary {
+            // Before the canary there is only one arm, and nothing to compare.
+            if placed.stage >= RolloutStage::Canary {
                 let arm = if is_on_trial { format!("b:{name}") } else { "a".to_owned() };
                 assigned.words.insert(THRESHOLDS.to_owned(), arm);
             }
@@ -70,7 +71,7 @@ impl Assigned {
     }
 
     /// Changes the policy for the session: shadow rules have no effect, and thresholds on trial replace the current ones.
-    pub(crate) fn change(&self, policy: &mut Policy) {
+    pub(crate) fn apply_to(&self, policy: &mut Policy) {
         for rule in &mut policy.rules {
             // INVARIANT: built-in rules are active, whatever the file says.
             let is_own = rule.id.starts_with(OWN);

@@ -1,10 +1,10 @@
 //! Which sessions are given what: always the same ones, evenly, and nobody who was not to.
 
-use super::super::stage::{Share, Step, Track};
-use super::super::state::{Numbers, Trial};
+use super::super::stage::{Share, StageChange, Track};
+use super::super::state::{ThresholdSet, Trial};
 use super::super::trial::Stopping;
 use super::*;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 const SESSIONS: usize = 20_000;
 
@@ -17,22 +17,22 @@ fn names() -> impl Iterator<Item = String> {
     })
 }
 
-fn at(stage: Stage, percent: u8) -> Track {
-    Track::starting(Step { stage, share: Share::new(percent).unwrap(), ..Step::default() })
+fn at(stage: RolloutStage, percent: u8) -> Track {
+    Track::starting(StageChange { stage, share: Share::new(percent).unwrap(), ..StageChange::default() })
 }
 
 /// A rollout with a salt of its own, as it is kept.
 fn rollout(change: impl FnOnce(&mut Rollout)) -> (tempfile::TempDir, Rollout) {
     let home = tempfile::tempdir().unwrap();
-    let places = Places::at(home.path().to_str().unwrap());
-    std::fs::create_dir_all(places.state()).unwrap();
-    Rollout::update(&places, change).unwrap();
-    let rollout = Rollout::load(&places).unwrap().unwrap();
+    let dirs = Dirs::at(home.path().to_str().unwrap());
+    std::fs::create_dir_all(dirs.state()).unwrap();
+    Rollout::update(&dirs, change).unwrap();
+    let rollout = Rollout::load(&dirs).unwrap().unwrap();
     (home, rollout)
 }
 
 fn of(rollout: &Rollout, session: &str) -> Assigned {
-    Assigned::of(rollout, ("claude", true), session, None)
+    Assigned::for_session(rollout, ("claude", true), session, None)
 }
 
 /// Pearson's statistic for a share of the sessions, with one degree of freedom.
@@ -49,7 +49,7 @@ const UNLIKELY: f64 = 15.1;
 fn a_share_covers_the_sessions_evenly_and_always_the_same_ones() {
     for percent in [1, 10, 37, 50, 90] {
         let (_home, rollout) =
-            rollout(|rollout| drop(rollout.agents.insert("claude".into(), at(Stage::Canary, percent))));
+            rollout(|rollout| drop(rollout.agents.insert("claude".into(), at(RolloutStage::Canary, percent))));
         let inside: Vec<bool> = names().map(|name| of(&rollout, &name).mode == Some(Mode::Auto)).collect();
         let again: Vec<bool> = names().map(|name| of(&rollout, &name).mode == Some(Mode::Auto)).collect();
         assert_eq!(inside, again);
@@ -61,29 +61,30 @@ fn a_share_covers_the_sessions_evenly_and_always_the_same_ones() {
 
 #[test]
 fn a_wider_share_keeps_the_sessions_of_the_narrower_one() {
-    let (_home, mut rollout) = rollout(|rollout| drop(rollout.agents.insert("claude".into(), at(Stage::Canary, 10))));
+    let (_home, mut rollout) =
+        rollout(|rollout| drop(rollout.agents.insert("claude".into(), at(RolloutStage::Canary, 10))));
     let inside = |rollout: &Rollout| -> Vec<bool> {
         names().take(2000).map(|name| of(rollout, &name).mode == Some(Mode::Auto)).collect()
     };
     let narrow = inside(&rollout);
-    rollout.agents.insert("claude".into(), at(Stage::Canary, 40));
+    rollout.agents.insert("claude".into(), at(RolloutStage::Canary, 40));
     let wide = inside(&rollout);
     assert!(narrow.iter().zip(&wide).all(|(narrow, wide)| !narrow || *wide));
 }
 
 #[test]
 fn being_in_one_share_says_nothing_about_another() {
-    let numbers = Numbers::from(Thresholds { confidence: 0.9, ..Thresholds::default() });
+    let numbers = ThresholdSet::from(Thresholds { confidence: 0.9, ..Thresholds::default() });
     let trial = Trial {
         name: "x".into(),
         numbers,
-        track: at(Stage::Canary, 50),
+        track: at(RolloutStage::Canary, 50),
         stopping: Stopping::default(),
         only_asks_more: false,
     };
     let (_home, rollout) = rollout(|rollout| {
-        rollout.agents.insert("claude".into(), at(Stage::Canary, 50));
-        rollout.rules.insert("own/x".into(), at(Stage::Canary, 50));
+        rollout.agents.insert("claude".into(), at(RolloutStage::Canary, 50));
+        rollout.rules.insert("own/x".into(), at(RolloutStage::Canary, 50));
         rollout.trial = Some(trial);
     });
     let mut both = [0; 3];
@@ -103,11 +104,11 @@ fn being_in_one_share_says_nothing_about_another() {
 #[test]
 fn what_is_not_known_is_trusted_with_nothing() {
     let (_home, rollout) = rollout(|rollout| {
-        rollout.agents.insert("claude".into(), at(Stage::Canary, 99));
-        rollout.agents.insert("codex".into(), at(Stage::Auto, 10));
+        rollout.agents.insert("claude".into(), at(RolloutStage::Canary, 99));
+        rollout.agents.insert("codex".into(), at(RolloutStage::Auto, 10));
     });
     let mode = |agent: &str, is_staged: bool, session: &str, began: Option<u64>| {
-        Assigned::of(&rollout, (agent, is_staged), session, began).mode
+        Assigned::for_session(&rollout, (agent, is_staged), session, began).mode
     };
     for (agent, is_staged, session, want) in [
         ("pi", true, "s", Some(Mode::ConfirmAll)),
@@ -123,14 +124,14 @@ fn what_is_not_known_is_trusted_with_nothing() {
 fn a_watched_rule_of_ones_own_does_not_count_and_a_built_in_one_always_does() {
     let built_in = Policy::built_in().rules.first().unwrap().id.to_string();
     let (_home, rollout) = rollout(|rollout| {
-        rollout.rules.insert("own/x".into(), at(Stage::Shadow, 10));
-        rollout.rules.insert(built_in.clone(), at(Stage::Shadow, 10));
+        rollout.rules.insert("own/x".into(), at(RolloutStage::Shadow, 10));
+        rollout.rules.insert(built_in.clone(), at(RolloutStage::Shadow, 10));
     });
     let mut policy = Policy::built_in();
     let mut own = policy.rules.first().cloned().unwrap();
     own.id = "own/x".into();
     policy.rules.push(own);
-    of(&rollout, "s").change(&mut policy);
+    of(&rollout, "s").apply_to(&mut policy);
     let stage = |id: &str| policy.rules.iter().find(|rule| rule.id == id).unwrap().stage;
     assert_eq!((stage("own/x"), stage(&built_in)), (RuleStage::Shadow, RuleStage::Active));
 }
@@ -145,10 +146,10 @@ fn a_set_on_trial_replaces_what_is_in_force_for_its_half_and_never_goes_below_a_
         stopping: Stopping::default(),
         only_asks_more: false,
     };
-    let (_home, rollout) = rollout(|rollout| rollout.trial = Some(trial(at(Stage::Auto, 10))));
+    let (_home, rollout) = rollout(|rollout| rollout.trial = Some(trial(at(RolloutStage::Auto, 10))));
     let mut policy = Policy::built_in();
     let assigned = of(&rollout, "s");
-    assigned.change(&mut policy);
+    assigned.apply_to(&mut policy);
     assert_eq!(policy.thresholds, Thresholds::default());
     assert!(policy.version.contains("+thresholds:lax#"), "{}", policy.version);
     assert!(assigned.words[THRESHOLDS].starts_with("b:lax#"));

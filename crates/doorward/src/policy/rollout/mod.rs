@@ -7,5 +7,5 @@ pub(crate) mod state;
 pub(crate) mod trial;
 
 pub(crate) use assign::Assigned;
-pub(crate) use stage::{Share, Stage};
+pub(crate) use stage::{RolloutStage, Share};
 pub(crate) use state::Rollout;

@@ -5,12 +5,12 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow};
 use doorward_engine::Thresholds;
 
-use super::state::Numbers;
+use super::state::ThresholdSet;
 use crate::machine::checked_read;
 use crate::policy::config;
 
 /// The thresholds in a file, and their name; missing ones stay as they are. A number below its floor is an error.
-pub(crate) fn read(path: &Path, in_force: &Thresholds) -> Result<(String, Numbers)> {
+pub(crate) fn read(path: &Path, in_force: &Thresholds) -> Result<(String, ThresholdSet)> {
     let text = checked_read::read(path).map_err(anyhow::Error::msg)?;
     let text = text.with_context(|| format!("`{}` does not exist", path.display()))?;
     let written = config::Numbers::parse(&text).map_err(|problem| anyhow!("`{}`: {problem}", path.display()))?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// How far a rollout has come. Each stage gives more freedom than the one before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Stage {
+pub(crate) enum RolloutStage {
     /// Every call is asked about; also the meaning of a missing stage
     #[default]
     ConfirmAll,
@@ -21,37 +21,38 @@ pub(crate) enum Stage {
     Auto,
 }
 
-impl Stage {
+impl RolloutStage {
     /// Every stage, in order.
-    pub(crate) const ALL: [Stage; 4] = [Stage::ConfirmAll, Stage::Shadow, Stage::Canary, Stage::Auto];
+    pub(crate) const ALL: [RolloutStage; 4] =
+        [RolloutStage::ConfirmAll, RolloutStage::Shadow, RolloutStage::Canary, RolloutStage::Auto];
 
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Stage::ConfirmAll => "confirm-all",
-            Stage::Shadow => "shadow",
-            Stage::Canary => "canary",
-            Stage::Auto => "auto",
+            RolloutStage::ConfirmAll => "confirm-all",
+            RolloutStage::Shadow => "shadow",
+            RolloutStage::Canary => "canary",
+            RolloutStage::Auto => "auto",
         }
     }
 
-    pub(crate) fn next(self) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|stage| *stage > self)
+    pub(crate) fn next(self) -> Option<RolloutStage> {
+        RolloutStage::ALL.into_iter().find(|stage| *stage > self)
     }
 
     /// The mode of a session outside the share of a canary is that of the stage before it, so a canary has none of its own.
     pub(crate) const fn mode(self) -> Option<Mode> {
         match self {
-            Stage::ConfirmAll => Some(Mode::ConfirmAll),
-            Stage::Shadow => Some(Mode::Shadow),
-            Stage::Canary => None,
-            Stage::Auto => Some(Mode::Auto),
+            RolloutStage::ConfirmAll => Some(Mode::ConfirmAll),
+            RolloutStage::Shadow => Some(Mode::Shadow),
+            RolloutStage::Canary => None,
+            RolloutStage::Auto => Some(Mode::Auto),
         }
     }
 }
 
-impl fmt::Display for Stage {
+impl fmt::Display for RolloutStage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -99,8 +100,8 @@ impl fmt::Display for Share {
 /// One step of a rollout.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Step {
-    pub stage: Stage,
+pub(crate) struct StageChange {
+    pub stage: RolloutStage,
     pub share: Share,
     pub since_ms: u64,
     /// The entry of the log that says so.
@@ -113,47 +114,48 @@ pub(crate) struct Step {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Track {
-    steps: Vec<Step>,
+    steps: Vec<StageChange>,
 }
 
 /// More steps than a rollout has; the oldest go first.
+// A session keeps the stage it began in, so the steps of running sessions must stay; older ones are in the log.
 const STEPS: usize = 12;
 
 impl Track {
-    pub(crate) fn starting(step: Step) -> Track {
+    pub(crate) fn starting(step: StageChange) -> Track {
         Track { steps: vec![step] }
     }
 
-    pub(crate) fn push(&mut self, step: Step) {
+    pub(crate) fn push(&mut self, step: StageChange) {
         self.steps.push(step);
         let surplus = self.steps.len().saturating_sub(STEPS);
         self.steps.drain(..surplus);
     }
 
     /// The log entry of the current step.
-    pub(crate) fn recorded(&mut self, record: u64) {
+    pub(crate) fn set_record(&mut self, record: u64) {
         if let Some(step) = self.steps.last_mut() {
             step.record = record;
         }
     }
 
     /// The current step.
-    pub(crate) fn now(&self) -> Step {
+    pub(crate) fn now(&self) -> StageChange {
         self.steps.last().cloned().unwrap_or_default()
     }
 
-    pub(crate) fn steps(&self) -> &[Step] {
+    pub(crate) fn steps(&self) -> &[StageChange] {
         &self.steps
     }
 
     /// The last stage it was in below the current one; the strictest if there was none.
-    pub(crate) fn before(&self) -> Stage {
+    pub(crate) fn before(&self) -> RolloutStage {
         self.below(self.steps.len().saturating_sub(1))
     }
 
     /// The stage that applies to a session: the one current when it started, unless it was rolled back since. A session older
     /// than the rollout gets nothing from it.
-    pub(crate) fn for_session(&self, began_ms: Option<u64>) -> Counting {
+    pub(crate) fn for_session(&self, began_ms: Option<u64>) -> EffectiveStage {
         let rolled_back = self.steps.iter().rposition(|step| step.is_rollback);
         let began = match began_ms {
             None => self.steps.len().checked_sub(1),
@@ -162,13 +164,13 @@ impl Track {
         match rolled_back.max(began) {
             Some(at) => {
                 let step = self.steps.get(at).cloned().unwrap_or_default();
-                Counting { stage: step.stage, share: step.share, before: self.below(at) }
+                EffectiveStage { stage: step.stage, share: step.share, before: self.below(at) }
             }
-            None => Counting::default(),
+            None => EffectiveStage::default(),
         }
     }
 
-    fn below(&self, at: usize) -> Stage {
+    fn below(&self, at: usize) -> RolloutStage {
         let stage = self.steps.get(at).map(|step| step.stage).unwrap_or_default();
         let earlier = self.steps.get(..at).unwrap_or_default();
         earlier.iter().rev().map(|step| step.stage).find(|earlier| *earlier < stage).unwrap_or_default()
@@ -177,30 +179,30 @@ impl Track {
 
 /// What applies to one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Counting {
-    pub stage: Stage,
+pub(crate) struct EffectiveStage {
+    pub stage: RolloutStage,
     pub share: Share,
     /// What a session outside the canary's share gets.
-    pub before: Stage,
+    pub before: RolloutStage,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn track(steps: &[(Stage, u64, bool)]) -> Track {
-        let step = |(stage, since_ms, is_rollback): &(Stage, u64, bool)| Step {
+    fn track(steps: &[(RolloutStage, u64, bool)]) -> Track {
+        let step = |(stage, since_ms, is_rollback): &(RolloutStage, u64, bool)| StageChange {
             stage: *stage,
             since_ms: *since_ms,
             is_rollback: *is_rollback,
-            ..Step::default()
+            ..StageChange::default()
         };
         Track { steps: steps.iter().map(step).collect() }
     }
 
     #[test]
     fn a_session_keeps_the_stage_it_began_in_unless_that_was_rolled_back() {
-        use Stage::{Auto, Canary, ConfirmAll, Shadow};
+        use RolloutStage::{Auto, Canary, ConfirmAll, Shadow};
         let promoted = track(&[(ConfirmAll, 10, false), (Shadow, 20, false), (Canary, 30, false), (Auto, 40, false)]);
         let rolled_back = track(&[(Shadow, 20, false), (Auto, 30, false), (ConfirmAll, 40, true), (Auto, 50, false)]);
         for (track, began, stage) in [

@@ -7,9 +7,9 @@ use doorward_engine::{Operation, Thresholds};
 use doorward_ledger::{Hash, State, StateKey, States};
 use serde::{Deserialize, Serialize};
 
-use super::stage::{Counting, Stage, Track};
+use super::stage::{EffectiveStage, RolloutStage, Track};
 use super::trial::Stopping;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// All rollouts.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ impl State for Rollout {
 pub(crate) struct Trial {
     /// Its display name.
     pub name: String,
-    pub numbers: Numbers,
+    pub numbers: ThresholdSet,
     pub track: Track,
     /// When the trial ends, fixed at its start.
     pub stopping: Stopping,
@@ -45,7 +45,7 @@ pub(crate) struct Trial {
 /// The numbers of a set, stored here so that nothing else has to be read or trusted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Numbers {
+pub(crate) struct ThresholdSet {
     confidence: f64,
     irreversible: f64,
     by_operation: Vec<f64>,
@@ -62,11 +62,11 @@ pub(crate) struct Numbers {
     read_bytes: Option<u64>,
 }
 
-impl From<Thresholds> for Numbers {
-    fn from(set: Thresholds) -> Numbers {
+impl From<Thresholds> for ThresholdSet {
+    fn from(set: Thresholds) -> ThresholdSet {
         let Thresholds { confidence, irreversible, reads_per_minute, read_burst, denials_in_a_row, denials, .. } = set;
         let by_operation = set.by_operation.to_vec();
-        Numbers {
+        ThresholdSet {
             confidence,
             irreversible,
             by_operation,
@@ -81,7 +81,7 @@ impl From<Thresholds> for Numbers {
     }
 }
 
-impl Numbers {
+impl ThresholdSet {
     /// The set, never below the built-in floors.
     pub(crate) fn set(&self) -> Thresholds {
         let floor = Thresholds::default();
@@ -139,7 +139,7 @@ pub(crate) enum Subject {
 
 impl Subject {
     /// The text shown and recorded.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn display(&self) -> String {
         match self {
             Subject::Agent(name) => format!("agent `{name}`"),
             Subject::Rule(id) => format!("rule `{id}`"),
@@ -162,13 +162,13 @@ const OF: &str = "user";
 
 impl Rollout {
     /// The rollouts; `None` if there never were any. Untrustworthy state is an error that says what to do.
-    pub(crate) fn load(places: &Places) -> Result<Option<Rollout>, String> {
-        if !directory(places).exists() {
+    pub(crate) fn load(dirs: &Dirs) -> Result<Option<Rollout>, String> {
+        if !directory(dirs).exists() {
             return Ok(None);
         }
-        let broken = |why: &dyn std::fmt::Display| broken(places, &why.to_string());
-        let key = StateKey::load(&key_file(places)).map_err(|error| broken(&error))?;
-        match States::at(&directory(places), key).find(OF) {
+        let broken = |why: &dyn std::fmt::Display| broken(dirs, &why.to_string());
+        let key = StateKey::load(&key_file(dirs)).map_err(|error| broken(&error))?;
+        match States::at(&directory(dirs), key).find(OF) {
             Ok(Some(rollout)) => Ok(Some(rollout)),
             Ok(None) => Err(broken(&"its file is missing")),
             Err(error) => Err(broken(&error)),
@@ -176,9 +176,9 @@ impl Rollout {
     }
 
     /// Changes the rollouts, locked against other processes.
-    pub(crate) fn update<R>(places: &Places, change: impl FnOnce(&mut Rollout) -> R) -> Result<R, String> {
-        let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
-        let states = States::at(&directory(places), key);
+    pub(crate) fn update<R>(dirs: &Dirs, change: impl FnOnce(&mut Rollout) -> R) -> Result<R, String> {
+        let key = StateKey::load_or_create(&key_file(dirs)).map_err(|error| error.to_string())?;
+        let states = States::at(&directory(dirs), key);
         let salted = |rollout: &mut Rollout| {
             if rollout.salt.is_empty() {
                 rollout.salt =
@@ -186,16 +186,16 @@ impl Rollout {
             }
             change(rollout)
         };
-        states.update(OF, salted).map_err(|error| broken(places, &error.to_string()))
+        states.update(OF, salted).map_err(|error| broken(dirs, &error.to_string()))
     }
 
     /// Discards untrustworthy state, so that the user can start over.
-    pub(crate) fn forget(places: &Places) -> std::io::Result<()> {
+    pub(crate) fn forget(dirs: &Dirs) -> std::io::Result<()> {
         let gone = |removed: std::io::Result<()>| match removed {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => Ok(()),
         };
-        gone(std::fs::remove_dir_all(directory(places))).and_then(|()| gone(std::fs::remove_file(key_file(places))))
+        gone(std::fs::remove_dir_all(directory(dirs))).and_then(|()| gone(std::fs::remove_file(key_file(dirs))))
     }
 
     pub(crate) fn track(&self, subject: &Subject) -> Option<&Track> {
@@ -221,14 +221,16 @@ impl Rollout {
     }
 
     /// The stage of a session for each subject: always the same, and spread evenly over sessions.
-    pub(crate) fn place(&self, subject: &Subject, session: &str, began_ms: Option<u64>) -> Option<Placed> {
-        let Counting { stage, share, before } = self.track(subject)?.for_session(began_ms);
+    pub(crate) fn place(&self, subject: &Subject, session: &str, began_ms: Option<u64>) -> Option<Placement> {
+        let EffectiveStage { stage, share, before } = self.track(subject)?.for_session(began_ms);
         // A session without a name can't be told apart, so no share covers it.
         let is_inside = !session.is_empty() && share.covers(self.drawn(subject, session));
         Some(match stage {
-            Stage::ConfirmAll | Stage::Shadow | Stage::Auto => Placed { stage, counts: stage, is_inside: false },
-            Stage::Canary if is_inside => Placed { stage, counts: Stage::Auto, is_inside },
-            Stage::Canary => Placed { stage, counts: before.min(Stage::Shadow), is_inside },
+            RolloutStage::ConfirmAll | RolloutStage::Shadow | RolloutStage::Auto => {
+                Placement { stage, counts: stage, is_inside: false }
+            }
+            RolloutStage::Canary if is_inside => Placement { stage, counts: RolloutStage::Auto, is_inside },
+            RolloutStage::Canary => Placement { stage, counts: before.min(RolloutStage::Shadow), is_inside },
         })
     }
 
@@ -241,36 +243,36 @@ impl Rollout {
 
 /// A session's place in a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Placed {
-    pub stage: Stage,
+pub(crate) struct Placement {
+    pub stage: RolloutStage,
     /// The stage that the session is treated by.
-    pub counts: Stage,
+    pub counts: RolloutStage,
     /// It is within the canary's share.
     pub is_inside: bool,
 }
 
-impl Placed {
+impl Placement {
     /// As the record says it.
-    pub(crate) fn word(&self) -> String {
+    pub(crate) fn describe(&self) -> String {
         match (self.stage, self.is_inside) {
-            (Stage::Canary, true) => "canary:in".to_owned(),
-            (Stage::Canary, false) => format!("canary:out:{}", self.counts),
+            (RolloutStage::Canary, true) => "canary:in".to_owned(),
+            (RolloutStage::Canary, false) => format!("canary:out:{}", self.counts),
             (stage, _) => stage.to_string(),
         }
     }
 }
 
-fn directory(places: &Places) -> PathBuf {
-    places.state().join("rollout")
+fn directory(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("rollout")
 }
 
-fn key_file(places: &Places) -> PathBuf {
-    places.state().join("rollout.key")
+fn key_file(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("rollout.key")
 }
 
-fn broken(places: &Places, why: &str) -> String {
+fn broken(dirs: &Dirs, why: &str) -> String {
     format!(
         "`{}` can't be trusted: {why}; check `doorward audit list --kind policy` and start over with `doorward rollout start`",
-        directory(places).display()
+        directory(dirs).display()
     )
 }

@@ -26,6 +26,8 @@ pub(crate) struct Stopping {
 
 impl Default for Stopping {
     fn default() -> Stopping {
+        // 65 % of decided pairs is a difference people notice; ten calls are the shortest session that says anything.
+        // 400 pairs end a trial of equal sets that the test leaves open for too long.
         Stopping { alpha: 0.05, beta: 0.10, effect: 0.65, calls: 10, pairs: 400 }
     }
 }
@@ -56,7 +58,7 @@ pub(crate) enum TrialResult {
 }
 
 impl TrialResult {
-    pub(crate) const fn word(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             TrialResult::Open => "open",
             TrialResult::Better => "better",
@@ -66,7 +68,7 @@ impl TrialResult {
         }
     }
 
-    pub(crate) const fn what(self) -> &'static str {
+    pub(crate) const fn meaning(self) -> &'static str {
         match self {
             TrialResult::Open => "more sessions are needed",
             TrialResult::Better => "the set on trial asks less, and no more was regretted",
@@ -79,7 +81,7 @@ impl TrialResult {
 
 /// The state of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Standing {
+pub(crate) struct TrialState {
     pub verdict: TrialResult,
     /// Pairs that the set on trial won and lost.
     pub won: u32,
@@ -98,7 +100,7 @@ impl Stopping {
     }
 
     /// The rule in words.
-    pub(crate) fn stated(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         format!(
             "the first {} calls of a session count; sessions are paired in the order they complete; the set that asked less \
              wins the pair; after every pair, Wald's test of 1/2 against {} in both directions, false alarm at most {}, a real \
@@ -108,9 +110,9 @@ impl Stopping {
     }
 
     /// Goes through pairs: calls asked about in the session under A, and in that under B.
-    pub(crate) fn follow(&self, pairs: impl IntoIterator<Item = (u32, u32)>) -> Standing {
+    pub(crate) fn follow(&self, pairs: impl IntoIterator<Item = (u32, u32)>) -> TrialState {
         let (gain, loss) = ((2.0 * self.effect).ln(), (2.0 * (1.0 - self.effect)).ln());
-        let mut at = Standing { verdict: TrialResult::Open, won: 0, lost: 0, alike: 0, better: 0.0, worse: 0.0 };
+        let mut at = TrialState { verdict: TrialResult::Open, won: 0, lost: 0, alike: 0, better: 0.0, worse: 0.0 };
         for (a, b) in pairs {
             match b.cmp(&a) {
                 std::cmp::Ordering::Less => {
@@ -123,7 +125,7 @@ impl Stopping {
                 }
                 std::cmp::Ordering::Equal => at.alike += 1,
             }
-            at.verdict = self.says(&at);
+            at.verdict = self.judge(&at);
             // Nothing after the end counts: the result is final.
             if at.verdict != TrialResult::Open {
                 break;
@@ -132,7 +134,7 @@ impl Stopping {
         at
     }
 
-    fn says(&self, at: &Standing) -> TrialResult {
+    fn judge(&self, at: &TrialState) -> TrialResult {
         let (bound, given_up) = (self.bound(), self.beta.ln());
         if at.better >= bound {
             return TrialResult::Better;
@@ -161,8 +163,9 @@ impl Pairing {
     }
 
     /// The next call of a session.
-    pub(crate) fn see(&mut self, session: &str, arm: Arm, is_asked: bool) {
+    pub(crate) fn count_call(&mut self, session: &str, arm: Arm, is_asked: bool) {
         let (calls, asked) = self.sessions.entry(session.to_owned()).or_default();
+        // Long sessions must not weigh more than short ones.
         if *calls >= self.calls {
             return;
         }

@@ -1,17 +1,14 @@
 //! The stopping rule on sessions made up by a seeded generator: how often it errs, and how soon it ends.
 
 use super::*;
+use crate::machine::splitmix::SplitMix;
 
-/// SplitMix64.
-struct Chance(u64);
+/// Made-up sessions.
+struct Chance(SplitMix);
 
 impl Chance {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next()
     }
 
     fn unit(&mut self) -> f64 {
@@ -32,13 +29,13 @@ impl Chance {
 /// Trials in which the set on trial asks so many times as often: the share with each verdict, and the pairs they took.
 fn simulate(trials: u32, seed: u64, factor: f64) -> (BTreeMap<&'static str, f64>, f64) {
     let stopping = Stopping::default();
-    let mut chance = Chance(seed);
+    let mut chance = Chance(SplitMix(seed));
     let (mut verdicts, mut taken) = (BTreeMap::new(), 0);
     for _ in 0..trials {
         let pairs =
             std::iter::repeat_with(|| (chance.session(stopping.calls, 1.0), chance.session(stopping.calls, factor)));
         let standing = stopping.follow(pairs);
-        *verdicts.entry(standing.verdict.word()).or_insert(0.0) += 1.0 / f64::from(trials);
+        *verdicts.entry(standing.verdict.as_str()).or_insert(0.0) += 1.0 / f64::from(trials);
         taken += standing.won + standing.lost + standing.alike;
     }
     (verdicts, f64::from(taken) / f64::from(trials))
@@ -77,7 +74,7 @@ fn a_set_that_asks_much_less_wins_and_one_that_asks_much_more_loses() {
 #[test]
 fn what_is_looked_at_often_stays_what_it_is() {
     let stopping = Stopping::default();
-    let mut chance = Chance(3);
+    let mut chance = Chance(SplitMix(3));
     let pairs: Vec<(u32, u32)> = (0..400).map(|_| (chance.session(10, 1.0), chance.session(10, 0.3))).collect();
     let whole = stopping.follow(pairs.iter().copied());
     assert_eq!(whole.verdict, TrialResult::Better);
@@ -102,9 +99,9 @@ fn sessions_are_paired_when_both_are_complete_and_only_their_first_calls_count()
         ("three", Arm::A, false),
         ("four", Arm::B, true),
     ] {
-        pairing.see(session, arm, is_asked);
+        pairing.count_call(session, arm, is_asked);
     }
     assert_eq!(pairing.pairs(), [(2, 0)]);
-    pairing.see("four", Arm::B, false);
+    pairing.count_call("four", Arm::B, false);
     assert_eq!(pairing.pairs(), [(2, 0), (0, 1)]);
 }

@@ -9,9 +9,10 @@ use doorward_ledger::{State, StateKey, States};
 use serde::{Deserialize, Serialize};
 
 use super::pin::{PinnedFile, Sameness};
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 
 /// Directories below the home where toolchains put their programs.
+// Installers write here without root. A program counts only once a person has listed it (`doorward trust tools`).
 pub(crate) const TOOL_CHAINS: &[&str] = &[
     ".cargo/bin",
     ".rustup/toolchains",
@@ -35,12 +36,14 @@ pub(crate) const TOOL_CHAINS: &[&str] = &[
 ];
 
 /// Names of program directories.
+// Descending into every directory of a toolchain would list its tests and sources as programs.
 const PLACES: &[&str] = &["bin", "sbin", "shims", "tools", ".dotnet", "pnpm"];
 
 /// `.nvm/versions/node/v22/bin` and `.asdf/installs/ruby/3.3/bin` are four levels down.
 const LEVELS: usize = 4;
 
 /// More directories than toolchains have on those levels.
+// Ends a walk into a cache with millions of directories; what was not reached stays unlisted and asks.
 const DIRECTORIES: usize = 20_000;
 
 /// More programs than anyone installs.
@@ -48,13 +51,13 @@ const PROGRAMS: usize = 10_000;
 
 /// A program, by the path it is called by.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Listed {
+struct ListedProgram {
     /// The file behind all links: a link that points elsewhere is another program.
     real: String,
     file: PinnedFile,
 }
 
-impl State for Listed {
+impl State for ListedProgram {
     const NAME: &'static str = "program";
 }
 
@@ -66,8 +69,8 @@ pub(crate) struct Inventory {
 }
 
 impl Inventory {
-    pub(crate) fn of(places: &Places) -> Inventory {
-        Inventory { directory: places.state().join("programs"), key: places.state().join("programs.key") }
+    pub(crate) fn open(dirs: &Dirs) -> Inventory {
+        Inventory { directory: dirs.state().join("programs"), key: dirs.state().join("programs.key") }
     }
 
     /// The programs were listed; from then on doorward asks about unlisted ones.
@@ -81,7 +84,7 @@ impl Inventory {
         let Ok(key) = StateKey::load(&self.key) else { return false };
         let (Some(name), Some(real_name)) = (path.to_str(), real.to_str()) else { return false };
         let states = States::at(&self.directory, key);
-        let Ok(Some(listed)) = states.find::<Listed>(name) else { return false };
+        let Ok(Some(listed)) = states.find::<ListedProgram>(name) else { return false };
         if listed.real != real_name {
             return false;
         }
@@ -89,7 +92,7 @@ impl Inventory {
             Sameness::Untouched => true,
             Sameness::SameBytes(file) => {
                 // If this can't be stored, the next call hashes again.
-                let _ = states.replace(name, &Listed { file, ..listed });
+                let _ = states.replace(name, &ListedProgram { file, ..listed });
                 true
             }
             Sameness::Different => false,
@@ -108,7 +111,7 @@ impl Inventory {
         let states = States::at(&self.directory, key);
         let mut count = 0;
         for path in programs {
-            let Some((name, listed)) = listed(path) else { continue };
+            let Some((name, listed)) = list_program(path) else { continue };
             states.replace(&name, &listed).map_err(|error| error.to_string())?;
             count += 1;
         }
@@ -126,30 +129,30 @@ impl Inventory {
 }
 
 /// A program that can't be read or whose name is not UTF-8 is not listed, so doorward asks about it.
-fn listed(path: &Path) -> Option<(String, Listed)> {
+fn list_program(path: &Path) -> Option<(String, ListedProgram)> {
     let real = path.canonicalize().ok()?;
     let file = PinnedFile::of(&real)?;
-    Some((path.to_str()?.to_owned(), Listed { real: real.to_str()?.to_owned(), file }))
+    Some((path.to_str()?.to_owned(), ListedProgram { real: real.to_str()?.to_owned(), file }))
 }
 
 /// The programs of the user's toolchains: in the given directories, and where toolchains are known to put them.
 pub(crate) fn programs(home: &str, directories: &[String]) -> Vec<PathBuf> {
-    let mut places: Vec<PathBuf> = directories.iter().map(PathBuf::from).collect();
+    let mut dirs: Vec<PathBuf> = directories.iter().map(PathBuf::from).collect();
     let mut budget = DIRECTORIES;
     for chain in TOOL_CHAINS {
-        below(&Path::new(home).join(chain), LEVELS, &mut budget, &mut places);
+        below(&Path::new(home).join(chain), LEVELS, &mut budget, &mut dirs);
     }
-    places.sort();
-    places.dedup();
-    let mut found: Vec<PathBuf> = places.iter().flat_map(|place| executables(place)).collect();
+    dirs.sort();
+    dirs.dedup();
+    let mut found: Vec<PathBuf> = dirs.iter().flat_map(|place| executables(place)).collect();
     found.truncate(PROGRAMS);
     found
 }
 
 /// Directories for programs at and below a directory, without following links.
-fn below(directory: &Path, levels: usize, budget: &mut usize, places: &mut Vec<PathBuf>) {
+fn below(directory: &Path, levels: usize, budget: &mut usize, dirs: &mut Vec<PathBuf>) {
     if directory.file_name().is_some_and(|name| PLACES.iter().any(|place| name == *place)) {
-        places.push(directory.to_owned());
+        dirs.push(directory.to_owned());
     }
     if levels == 0 {
         return;
@@ -160,7 +163,7 @@ fn below(directory: &Path, levels: usize, budget: &mut usize, places: &mut Vec<P
         }
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             *budget -= 1;
-            below(&entry.path(), levels - 1, budget, places);
+            below(&entry.path(), levels - 1, budget, dirs);
         }
     }
 }
@@ -192,7 +195,7 @@ mod tests {
     fn a_listed_program_is_known_until_its_bytes_or_its_link_change() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
-        let inventory = Inventory::of(&Places::at(home.to_str().unwrap()));
+        let inventory = Inventory::open(&Dirs::at(home.to_str().unwrap()));
         std::fs::create_dir_all(home.join(".local/state/doorward")).unwrap();
         let (cargo, node) = (home.join(".cargo/bin/cargo"), home.join(".nvm/versions/node/v22/bin/node"));
         tool(&cargo, "one");
@@ -225,7 +228,7 @@ mod tests {
     fn a_forged_entry_lists_nothing() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().canonicalize().unwrap();
-        let inventory = Inventory::of(&Places::at(home.to_str().unwrap()));
+        let inventory = Inventory::open(&Dirs::at(home.to_str().unwrap()));
         std::fs::create_dir_all(home.join(".local/state/doorward")).unwrap();
         let tools = [home.join("bin/aaaa"), home.join("bin/bbbb")];
         tools.iter().for_each(|path| tool(path, "same"));

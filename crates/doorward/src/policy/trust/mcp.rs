@@ -9,12 +9,14 @@ use serde_json::{Value, json};
 use super::Trust;
 
 /// Longer than the settings of any agent.
+// Claude Code keeps per-project history in the same file as its servers, which grows to megabytes.
 const LIMIT: u64 = 32 << 20;
 
 /// Stands for the text of an unreadable file.
 const UNREAD: &str = "doorward/unread";
 
 /// Files below a home or a project with an object of servers under this key.
+// Where the clients look for servers. A definition that changes after trust must ask, so all of them are hashed.
 const FILES: &[(&str, &str)] = &[
     (".claude/settings.json", "mcpServers"),
     (".gemini/settings.json", "mcpServers"),

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use doorward_ledger::{State, StateKey, States};
 use serde::{Deserialize, Serialize};
 
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::policy::config::{Config, DEFAULTS};
 
 pub(crate) use pin::{PinnedFile, PinnedProject};
@@ -37,20 +37,20 @@ const OF: &str = "user";
 
 impl Trust {
     /// What is trusted so far, if anything.
-    pub(crate) fn load(places: &Places) -> Result<Trust, String> {
-        if !directory(places).exists() {
+    pub(crate) fn load(dirs: &Dirs) -> Result<Trust, String> {
+        if !directory(dirs).exists() {
             return Ok(Trust::default());
         }
-        let key = StateKey::load(&key_file(places)).map_err(|error| broken(places, &error.to_string()))?;
-        let states = States::at(&directory(places), key);
-        states.load(OF).map_err(|error| broken(places, &error.to_string()))
+        let key = StateKey::load(&key_file(dirs)).map_err(|error| broken(dirs, &error.to_string()))?;
+        let states = States::at(&directory(dirs), key);
+        states.load(OF).map_err(|error| broken(dirs, &error.to_string()))
     }
 
     /// Changes what is trusted.
-    pub(crate) fn update<R>(places: &Places, change: impl FnOnce(&mut Trust) -> R) -> Result<R, String> {
-        let key = StateKey::load_or_create(&key_file(places)).map_err(|error| error.to_string())?;
-        let states = States::at(&directory(places), key);
-        states.update(OF, change).map_err(|error| broken(places, &error.to_string()))
+    pub(crate) fn update<R>(dirs: &Dirs, change: impl FnOnce(&mut Trust) -> R) -> Result<R, String> {
+        let key = StateKey::load_or_create(&key_file(dirs)).map_err(|error| error.to_string())?;
+        let states = States::at(&directory(dirs), key);
+        states.update(OF, change).map_err(|error| broken(dirs, &error.to_string()))
     }
 
     /// The part of it that a configuration file could also say.
@@ -64,19 +64,16 @@ impl Trust {
     }
 }
 
-fn directory(places: &Places) -> PathBuf {
-    places.state().join("trust")
+fn directory(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("trust")
 }
 
-fn key_file(places: &Places) -> PathBuf {
-    places.state().join("trust.key")
+fn key_file(dirs: &Dirs) -> PathBuf {
+    dirs.state().join("trust.key")
 }
 
-fn broken(places: &Places, why: &str) -> String {
-    format!(
-        "`{}` can't be trusted: {why}; remove it and trust again with `doorward trust`",
-        directory(places).display()
-    )
+fn broken(dirs: &Dirs, why: &str) -> String {
+    format!("`{}` can't be trusted: {why}; remove it and trust again with `doorward trust`", directory(dirs).display())
 }
 
 #[cfg(test)]
@@ -87,18 +84,18 @@ mod tests {
     fn what_was_not_written_with_the_key_trusts_nobody() {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(home.path().join(".local/state/doorward")).unwrap();
-        let places = Places::at(home.path().to_str().unwrap());
-        assert_eq!(Trust::load(&places), Ok(Trust::default()));
-        Trust::update(&places, |trust| trust.domains.insert("wiki.example".into())).unwrap();
-        let trust = Trust::load(&places).unwrap();
+        let dirs = Dirs::at(home.path().to_str().unwrap());
+        assert_eq!(Trust::load(&dirs), Ok(Trust::default()));
+        Trust::update(&dirs, |trust| trust.domains.insert("wiki.example".into())).unwrap();
+        let trust = Trust::load(&dirs).unwrap();
         assert_eq!(trust.as_config().hosts.allowed, ["$defaults", "wiki.example"]);
-        let file = std::fs::read_dir(directory(&places))
+        let file = std::fs::read_dir(directory(&dirs))
             .unwrap()
             .map(|entry| entry.unwrap().path())
             .find(|path| path.extension().is_some_and(|extension| extension == "state"))
             .unwrap();
         let forged = std::fs::read_to_string(&file).unwrap().replace("wiki.example", "evil.example");
         std::fs::write(&file, forged).unwrap();
-        assert!(Trust::load(&places).unwrap_err().contains("trust again"));
+        assert!(Trust::load(&dirs).unwrap_err().contains("trust again"));
     }
 }

@@ -8,12 +8,15 @@ use doorward_ledger::Hash;
 use serde::{Deserialize, Serialize};
 
 /// A recipe larger than this is not hashed.
+// Larger is no text; it then counts as changed, which asks.
 const RECIPE: u64 = 64 << 20;
 
 /// A program larger than this is not hashed.
+// Hashing a gigabyte takes a second, once, when a person trusts it.
 const PROGRAM: u64 = 1 << 30;
 
 /// More recipes than a project has.
+// A monorepo has hundreds; pinning has to end somewhere, and an unpinned recipe asks.
 const RECIPES: usize = 1_000;
 
 /// A pinned file: its metadata, and the hash of its content.

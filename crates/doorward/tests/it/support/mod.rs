@@ -9,7 +9,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// Says loudly what is not tested because something is missing; in continuous integration that is a failure.
@@ -54,6 +54,22 @@ impl Home {
         }
         assert!(Command::new("git").args(["init", "-q"]).arg(base.path().join("project")).status().unwrap().success());
         Home { base }
+    }
+
+    /// One in which Claude Code is set up in mode `auto`.
+    pub(crate) fn trusting() -> Home {
+        let home = Home::new();
+        let ran = home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"");
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        home
+    }
+
+    /// What the hook says to a command of one session.
+    pub(crate) fn bash(&self, session: &str, id: &str, command: &str) -> Ran {
+        let mut payload = self.payload("Bash", json!({ "command": command }));
+        payload["session_id"] = json!(session);
+        payload["tool_use_id"] = json!(id);
+        self.run(&["hook", "claude"], payload.to_string().as_bytes())
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -150,7 +166,7 @@ impl Seat {
     fn seated(&self, command: &Command) -> Command {
         let mut seated = Command::new("setsid");
         seated.args(["--ctty", "--wait"]).arg(command.get_program()).args(command.get_args());
-        terminal::LEFT_BY_AGENTS.iter().for_each(|name| {
+        terminal::left_by_agents().for_each(|name| {
             seated.env_remove(name);
         });
         for (name, value) in command.get_envs() {

@@ -6,17 +6,13 @@ use std::time::{Duration, Instant};
 
 use super::{Home, program};
 
-/// What an agent leaves in the environment of the commands it runs.
-pub(crate) const LEFT_BY_AGENTS: &[&str] = &[
-    "CLAUDECODE",
-    "CLAUDE_CODE_ENTRYPOINT",
-    "CODEX_SANDBOX",
-    "CODEX_THREAD_ID",
-    "GEMINI_CLI",
-    "OPENCODE",
-    "PI_CODING_AGENT",
-    "TMUX",
-];
+#[path = "../../../src/machine/agent_variables.rs"]
+mod agent_variables;
+
+/// What an agent, or a terminal within a terminal, leaves in the environment of the commands it runs.
+pub(crate) fn left_by_agents() -> impl Iterator<Item = &'static str> {
+    agent_variables::LEFT_BY_AGENTS.iter().copied().chain(["TMUX"])
+}
 
 /// On a machine that does a lot else, a screen may take so long.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -40,9 +36,18 @@ impl Terminal {
         Terminal { socket: home.path("tmux.socket") }
     }
 
+    /// A person runs a command, sees the question and says yes.
+    pub(crate) fn say_yes(home: &Home, line: &str, question: &str) {
+        let terminal = Terminal::new(home);
+        terminal.run(home, line);
+        terminal.shows(question);
+        terminal.types("y");
+        terminal.shows("ended with 0");
+    }
+
     pub(crate) fn tmux(&self, arguments: &[&str]) -> String {
         let mut command = Command::new("tmux");
-        for name in LEFT_BY_AGENTS {
+        for name in left_by_agents() {
             command.env_remove(name);
         }
         command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8");

@@ -9,6 +9,11 @@ use doorward_ledger::{AnswerBody, Became, By, DecisionBody, Disk, Layer1, Layer2
 use doorward_vocabulary::Verdict as Recorded;
 use serde_json::value::RawValue;
 
+#[path = "../../../src/machine/splitmix.rs"]
+mod splitmix;
+
+use splitmix::SplitMix;
+
 use crate::hasty::Hasty;
 use crate::tune::templates::{self, Habit, Template};
 
@@ -69,7 +74,7 @@ pub(super) fn write(directory: &Path, plan: Plan) -> Written {
     let templates = templates::all(plan.drifts.careful);
     let mut machine = Machine {
         log: Log::on(Hasty(Disk::open(directory).unwrap())),
-        chance: Chance(plan.seed),
+        chance: Chance(SplitMix(plan.seed)),
         plan,
         templates: &templates,
         number: 0,
@@ -263,15 +268,11 @@ pub(super) fn decision(id: &str, scene: &Scene<'_>, template: &Template) -> Deci
 }
 
 /// Numbers that look like chance and are the same for the same seed.
-struct Chance(u64);
+struct Chance(SplitMix);
 
 impl Chance {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        self.0.next()
     }
 
     fn below(&mut self, end: u64) -> u64 {

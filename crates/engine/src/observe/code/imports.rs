@@ -6,11 +6,12 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 use super::{Code, stdlib};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::observe::observer::Observer;
-use crate::observe::program::recipe::{How, is_changed, project_program};
+use crate::observe::field::Field;
+use crate::observe::program::file_trust::{FileRun, How, is_changed};
+use crate::observe::program::recipe::project_program;
 use crate::observe::program::roles::role;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::sheet::observer::Observer;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::path;
@@ -59,7 +60,7 @@ fn python_import(runner: &mut Runner<'_, '_>, module: &str, code: &mut Code<'_>,
     }
     if let Some(root) = source_root(runner.out.world, name, state).filter(|_| files.is_empty() && !standard) {
         if let Some(changed) = changed_package(runner.out.world, top(name), state) {
-            return not_found(runner.out, format!("`{changed}`, which `{name}` is made of and which changed"), code);
+            return not_found(runner.out, format!("`{changed}`, which is part of `{name}` and has changed"), code);
         }
         files = python_files(runner.out.world, name, &root, state);
     }
@@ -169,7 +170,8 @@ fn project_module(runner: &mut Runner<'_, '_>, file: &str, code: &mut Code<'_>, 
     let by = code.invocation.by.clone();
     let inside = runner.out.world.project().is_some_and(|project| path::under(file, project));
     if inside {
-        return project_program(runner, file, &[], state, &Stream::unknown(Origin::default()), &by, How::Read);
+        let input = Stream::unknown(Origin::default());
+        return project_program(runner, &FileRun { file, input: &input, by: &by, how: How::Read }, &[], state);
     }
     runner.out.lower(Degree::Opaque, format!("the module `{}` outside the project", path::name(file)));
     runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::OutsideProject));
@@ -178,7 +180,7 @@ fn project_module(runner: &mut Runner<'_, '_>, file: &str, code: &mut Code<'_>, 
 /// An installed package runs its own code when it is imported: part of a project that is trusted.
 fn package(out: &mut Observer<'_>, name: &str, code: &Code<'_>, state: &State<'_>) {
     if let Some(changed) = changed_package(out.world, name, state) {
-        return not_found(out, format!("`{changed}`, which `{name}` is made of and which changed"), code);
+        return not_found(out, format!("`{changed}`, which is part of `{name}` and has changed"), code);
     }
     let mut effect = Effect::new(Operation::Execute, Target::Program(name.to_owned()));
     effect.scope = Scope::Project;
@@ -193,7 +195,7 @@ fn package(out: &mut Observer<'_>, name: &str, code: &Code<'_>, state: &State<'_
         out.lower(Degree::Delegated, format!("the package `{name}`"));
     } else {
         effect.marks.add(Mark::UntrustedProject);
-        out.lower(Degree::Opaque, format!("the package `{name}` of a project that nobody has trusted"));
+        out.lower(Degree::Opaque, format!("the package `{name}` of a project that isn't trusted yet"));
     }
     out.effect(effect);
 }

@@ -12,6 +12,8 @@ pub(super) fn act(used: &Use) -> Option<Act> {
 }
 
 /// Objects of which every member only computes or prints.
+// Kept to objects that reach neither the disk, the network nor a process, so that a new method of theirs is harmless
+// too. `process`, `fs` and `global` can never be here.
 const COMPUTING: &[&str] = &[
     "console",
     "JSON",
@@ -45,6 +47,8 @@ const COMPUTING: &[&str] = &[
 ];
 
 /// Members of those that do more.
+// They redefine members or reach prototypes, and through a prototype any function: `[].constructor.constructor` is
+// `Function` (interpreters-090).
 const NOT_COMPUTING: &[&str] = &[
     "Object.defineProperty",
     "Object.setPrototypeOf",
@@ -53,6 +57,7 @@ const NOT_COMPUTING: &[&str] = &[
     "Object.getOwnPropertyDescriptor",
 ];
 
+// An allow-list by full name, one role per argument: a function that is not here is unknown and asks.
 const FUNCTIONS: &[(&str, Act)] = &[
     (
         "Boolean String Number Array Object Date RegExp Map Set WeakMap WeakSet Promise Symbol BigInt Error TypeError \
@@ -101,6 +106,8 @@ const FUNCTIONS: &[(&str, Act)] = &[
 ];
 
 /// Methods of texts, arrays, maps, sets, promises, dates, streams, hashes and addresses.
+// The receiver's type is not known, so a name may be here only if it is harmless on every kind of object that Node
+// hands out.
 const METHODS: &[(&str, Act)] = &[
     (
         "map filter reduce reduceRight forEach find findIndex findLast findLastIndex some every includes indexOf \

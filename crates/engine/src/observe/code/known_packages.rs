@@ -5,10 +5,12 @@ use doorward_code::{Language, Reading, Use, Value};
 use super::act::Act;
 use super::{Code, act_of, not_known, other_names, values};
 use crate::observe::program::inner::inner_command;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 
 /// Packages of which every member describes tests, builds or data.
+// Test code and settings files import these all day, and importing them only registers things. Packages that exist to
+// start programs (`invoke`, `fabric`, `sh`) are not among them.
 const PYTHON: &[&str] = &[
     "pytest",
     "hypothesis",
@@ -35,6 +37,8 @@ const PYTHON: &[&str] = &[
     "asyncio",
 ];
 
+// What configuration files of JavaScript projects import. They describe a build; the build tool that reads them is
+// judged when it runs.
 const JAVASCRIPT: &[&str] = &[
     "vite",
     "vitest",
@@ -72,6 +76,7 @@ const JAVASCRIPT: &[&str] = &[
 ];
 
 /// Methods that start something, whatever they belong to.
+// A package may re-export `os.system` under any path, so the last word decides, whoever owns it.
 const STARTING: &[&str] = &[
     ".system",
     ".popen",
@@ -202,23 +207,8 @@ pub(super) fn usual(runner: &mut Runner<'_, '_>, used: &Use, code: &mut Code<'_>
     if !is_session(used) || !used.name.starts_with('.') {
         return;
     }
-    let literal: Option<Vec<String>> = used
-        .arguments
-        .as_deref()
-        .unwrap_or_default()
-        .iter()
-        .map(|value| match value {
-            Value::Text(text) => Some(text.clone()),
-            Value::Unknown
-            | Value::Plain(_)
-            | Value::List(_)
-            | Value::OneOf(_)
-            | Value::Matches(_)
-            | Value::Below(_)
-            | Value::Name
-            | Value::Record(_) => None,
-        })
-        .collect();
+    let literal: Option<Vec<String>> =
+        used.arguments.as_deref().unwrap_or_default().iter().map(|value| value.text().map(str::to_owned)).collect();
     let allowed = ["external", "silent", "success_codes"];
     let plain = !used.spread && used.named.iter().all(|(name, _)| allowed.contains(&name.as_str()));
     match literal.filter(|_| plain) {
@@ -240,6 +230,8 @@ pub(super) fn usual(runner: &mut Runner<'_, '_>, used: &Use, code: &mut Code<'_>
 
 /// A source that runs text as code, or starts what it decodes.
 pub(crate) fn hides(reading: &Reading, language: Language) -> bool {
+    // Each of these turns data into running code, so a source that uses one cannot be understood by reading it
+    // (interpreters-015).
     const RUNNING: &[&str] = &[
         "eval",
         "exec",
@@ -268,6 +260,8 @@ pub(crate) fn hides(reading: &Reading, language: Language) -> bool {
         "process.dlopen",
         "socket.socket",
     ];
+    // Honest code decodes data and starts programs too; only both together are how a payload is hidden
+    // (interpreters-017).
     const DECODING: &[&str] =
         &["base64", "codecs", "binascii", "zlib", "atob", "bytes.fromhex", "lzma", "bz2", "String.fromCharCode", "chr"];
     let named = |names: &[&str], name: &str| {

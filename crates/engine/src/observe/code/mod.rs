@@ -16,16 +16,17 @@ use doorward_code::{Language, Use, Value};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use crate::knowledge::schema::Role;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::{By, Observer};
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::args::Args;
 use crate::observe::program::carrying::note_carried_fields;
 use crate::observe::program::destination::is_disposable;
+use crate::observe::program::file_roles::{network_flows, plain};
 use crate::observe::program::sinks::displaces_sink;
-use crate::observe::program::stated::{network_flows, note_downloads};
+use crate::observe::program::stated::note_downloads;
 use crate::observe::program::{Invocation, roles};
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::sheet::observer::{By, Observer};
+use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::path;
@@ -64,21 +65,8 @@ pub(super) fn of_program(name: &str) -> Option<Language> {
     }
 }
 
-/// How much of a text has to be understood.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Manner {
-    /// All of it.
-    #[default]
-    Strict,
-    /// All of it, but the commands that it starts are what they are: the script of a file.
-    Script,
-    /// What a tool loads by itself: members of the usual packages are the packages' own.
-    Recipe,
-    /// A source of the project: what is not known is left to the project.
-    Source,
-}
-
 /// Code inside code is followed this deep.
+// Python in a shell in Python is normal twice or three times. Every level counts threefold, so this is ten levels.
 const NESTING: u32 = 30;
 
 /// Code while it is judged.
@@ -91,75 +79,59 @@ struct Code<'c> {
     modules: Vec<String>,
 }
 
+/// A text in another language, and who is given it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'a> {
+    pub text: &'a str,
+    /// `None` if it is one that nobody reads here.
+    pub language: Option<Language>,
+    pub by: &'a By,
+}
+
 /// The one place where code of another language is judged; yields what it prints.
-pub(super) fn code(
-    runner: &mut Runner<'_, '_>,
-    text: &str,
-    language: Option<Language>,
-    state: &mut State<'_>,
-    by: &By,
-) -> Stream {
+pub(super) fn code(runner: &mut Runner<'_, '_>, source: &Source<'_>, state: &mut State<'_>) -> Stream {
     let beside = state.cwd.as_deref().map(str::to_owned);
-    code_beside(runner, beside, text, language, state, by)
+    code_beside(runner, source, beside, state)
 }
 
 /// Code of a file: what it imports is looked for beside the file.
 pub(super) fn code_beside(
     runner: &mut Runner<'_, '_>,
+    source: &Source<'_>,
     beside: Option<String>,
-    text: &str,
-    language: Option<Language>,
     state: &mut State<'_>,
-    by: &By,
 ) -> Stream {
+    let Source { text, language, by } = *source;
     let Some(language) = language else { return opaque_code(runner.out, "", None, by) };
     if runner.depth > NESTING || !runner.out.spend(8 + u32::try_from(text.len() / 32).unwrap_or(u32::MAX)) {
-        return opaque_code(runner.out, ": it goes too deep", Some(language), by);
+        return opaque_code(runner.out, ": it is nested too deeply", Some(language), by);
     }
+    let unknown = Stream::unknown(Origin::default());
+    let mut invocation = Invocation::new(by.clone(), Args::default(), unknown, state.cwd.as_deref());
+    invocation.done = true;
+    let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new() };
     runner.depth += 3;
-    let output = read_code(runner, beside, text, language, state, by);
+    let output = read_code(runner, text, &mut code, state);
     runner.depth -= 3;
     output
 }
 
-fn read_code(
-    runner: &mut Runner<'_, '_>,
-    beside: Option<String>,
-    text: &str,
-    language: Language,
-    state: &mut State<'_>,
-    by: &By,
-) -> Stream {
+fn read_code(runner: &mut Runner<'_, '_>, text: &str, code: &mut Code<'_>, state: &mut State<'_>) -> Stream {
+    let language = code.language;
     let reading = doorward_code::read(text, language);
     if let Some(unclear) = reading.unclear.first().filter(|_| runner.manner != Manner::Source) {
-        return opaque_code(runner.out, &format!(": {unclear}"), Some(language), by);
+        return opaque_code(runner.out, &format!(": {unclear}"), Some(language), &code.invocation.by);
     }
-    let mut invocation = Invocation {
-        args: Args::default(),
-        by: by.clone(),
-        roles: Vec::new(),
-        does: Vec::new(),
-        input: Stream::unknown(Origin::default()),
-        output: Stream::unknown(Origin::default()),
-        cwd: state.cwd.as_deref().map(str::to_owned),
-        passes_input: false,
-        environment: Vec::new(),
-        stored: Vec::new(),
-        work_tree: None,
-        task: None,
-        done: true,
-    };
-    let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new() };
-    imports(runner, &reading, &mut code, state);
+    imports(runner, &reading, code, state);
     // What comes in is known before what goes out, whatever the order of the text.
     let acts = reading.uses.iter().map(|used| (used, act_of(language, used)));
     let (first, then): (Vec<_>, Vec<_>) = acts.partition(|(used, act)| comes_in(*act, used));
     for (used, act) in first.into_iter().chain(then) {
-        self::used(runner, act, used, &mut code, state);
+        self::used(runner, act, used, code, state);
     }
-    note_downloads(runner.out, &invocation, state);
-    let origin = invocation.output.origin;
-    network_flows(runner.out, origin.secret && origin.download, by);
+    note_downloads(runner.out, code.invocation, state);
+    let origin = code.invocation.output.origin;
+    network_flows(runner.out, origin.secret && origin.download, &code.invocation.by);
     Stream::unknown(origin)
 }
 
@@ -233,7 +205,7 @@ fn displaces(out: &mut Observer<'_>, used: &Use, at: At, code: &Code<'_>) {
     let Some(value) = value_at(used, at).or_else(|| path_by_name(used, at)) else { return };
     for field in values::fields(value, out.world.home()) {
         if displaces_sink(out.world, &field, code.invocation) {
-            roles::plain(out, Touch::Delete, &field, code.invocation);
+            plain(out, Touch::Delete, &field, code.invocation);
         }
     }
 }
@@ -260,7 +232,9 @@ fn note_carried_by(out: &mut Observer<'_>, used: &Use, roles: &[(At, Role)], cod
     };
     let pairs: Vec<(Field, Field)> = fields(*from).into_iter().zip(fields(*to)).collect();
     for (from, to) in pairs {
-        note_carried_fields(out, &from, &to, code.invocation.cwd.as_deref(), *role == Role::Move);
+        if let Some(cwd) = code.invocation.cwd.as_deref() {
+            note_carried_fields(out, (&from, &to), cwd, *role == Role::Move);
+        }
     }
 }
 
@@ -343,6 +317,8 @@ fn opened_for(mode: Option<&Value>, used: &Use) -> Role {
 
 /// A request that sends nothing but its address.
 fn only_asks(used: &Use, language: Language) -> bool {
+    // Keyword arguments that only say how to fetch. Any other (`data`, `json`, `files`, `auth`) sends something, and
+    // the request is a write.
     const ASKING: &[&str] =
         &["timeout", "headers", "params", "verify", "stream", "allow_redirects", "follow_redirects"];
     match language {

@@ -9,6 +9,8 @@ use super::act::Act;
 use super::act_of;
 
 /// Modules that hold such functions.
+// From each of these one attribute leads to a function that runs text or a program; `nt` and `posix` are what `os` is
+// made of.
 const PYTHON: &[&str] = &[
     "os",
     "posix",
@@ -23,10 +25,13 @@ const PYTHON: &[&str] = &[
     "multiprocessing",
     "commands",
 ];
+// The roots from which every other object of Node can be reached. `Reflect` calls a function without naming it.
 const JAVASCRIPT: &[&str] =
     &["child_process", "vm", "module", "process", "globalThis", "global", "require", "worker_threads", "Reflect"];
 
 /// Functions that look at what they are given, or put something else in its place; by their last word.
+// Tests hand functions to mocks and inspectors all the time; those look at the function, or replace it, and never
+// call it with the test's data.
 const LOOKING: &[&str] = &[
     // Python
     "setattr",
@@ -80,6 +85,8 @@ const LOOKING: &[&str] = &[
 ];
 
 /// Methods that start a program, on whatever they are called.
+// Whatever object it is called on, a method with such a name starts a program; a class may hide the module it came
+// from.
 const STARTING: &[&str] = &[
     ".system",
     ".popen",
@@ -101,6 +108,8 @@ const STARTING: &[&str] = &[
 ];
 
 /// Ways into the inside of the language.
+// The classic ways out of a Python sandbox, and their Node counterparts: from any object to its globals, and from
+// there to every module (interpreters-052, interpreters-053).
 const INNER: &[&str] = &[
     ".__globals__",
     ".__builtins__",
@@ -176,23 +185,15 @@ fn picks_unknown(reading: &Reading) -> bool {
 /// `getattr(os, "name")`: the name stands there, and is that of something harmless.
 fn picks_powerful(module: &str, language: Language, reading: &Reading) -> bool {
     let picks = reading.uses.iter().filter(|used| used.name == "getattr");
-    picks.filter_map(|used| used.argument(1)).any(|name| match name {
-        Value::Text(name) if !name.contains(UNKNOWN) => {
-            is_starter(&format!("{module}.{name}"), language) || name.starts_with("__")
-        }
-        Value::Unknown
-        | Value::Text(_)
-        | Value::Plain(_)
-        | Value::List(_)
-        | Value::OneOf(_)
-        | Value::Matches(_)
-        | Value::Below(_)
-        | Value::Name
-        | Value::Record(_) => true,
+    picks.filter_map(|used| used.argument(1)).any(|name| match name.text().filter(|name| !name.contains(UNKNOWN)) {
+        Some(name) => is_starter(&format!("{module}.{name}"), language) || name.starts_with("__"),
+        None => true,
     })
 }
 
 fn is_starter(name: &str, language: Language) -> bool {
+    // Starters that the tables of functions do not know, because calling them is never understood. Passed on as a
+    // value they must still be recognised.
     const MORE: &[&str] = &[
         "os.execv",
         "os.execve",
@@ -228,6 +229,8 @@ fn is_inner(used: &Use, modules: &[&str]) -> bool {
 
 /// `shutil.os.system`: a module inside another one.
 fn is_detour(used: &Use, modules: &[&str]) -> bool {
+    // `json.codecs.builtins.exec` is `exec`: many modules of the library import these and so expose them as members
+    // (interpreters-053).
     const DETOURS: &[&str] = &["os", "_os", "subprocess", "builtins", "child_process"];
     let is_own_subprocess = used.name.starts_with("asyncio.subprocess");
     let first_is_relative = used.name.starts_with('.');
@@ -246,31 +249,23 @@ fn loads_by_name(used: &Use, modules: &[&str]) -> bool {
     if !is_import || used.arguments.is_none() {
         return false;
     }
-    match used.argument(0) {
-        Some(Value::Text(name)) if !name.contains(UNKNOWN) => {
+    match used.argument(0).and_then(Value::text) {
+        Some(name) if !name.contains(UNKNOWN) => {
             let name = name.strip_prefix("node:").unwrap_or(name);
             // What a mock keeps of a module is called by its name elsewhere.
             modules.contains(&name) && last_word(&used.name) == "import_module"
         }
         // A module of the project whose package stands there.
-        Some(Value::Text(name)) => name.starts_with(UNKNOWN),
-        Some(
-            Value::Unknown
-            | Value::Plain(_)
-            | Value::List(_)
-            | Value::OneOf(_)
-            | Value::Matches(_)
-            | Value::Below(_)
-            | Value::Name
-            | Value::Record(_),
-        )
-        | None => true,
+        Some(name) => name.starts_with(UNKNOWN),
+        None => true,
     }
 }
 
 /// `m.system("…")` where nothing says what `m` is.
 fn starts_through_value(used: &Use) -> bool {
     if used.name == "getattr" {
+        // `getattr(x, "os")` picks a module out of an object; from these three it is one more step to a running
+        // program.
         const MODULES: &[&str] = &["os", "subprocess", "builtins"];
         let is_starting = |name: &str| MODULES.contains(&name) || STARTING.contains(&format!(".{name}").as_str());
         return used.argument(1).and_then(Value::text).is_some_and(is_starting);

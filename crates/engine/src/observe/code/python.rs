@@ -28,6 +28,7 @@ fn names_itself(name: &str) -> bool {
 }
 
 /// Modules of which every member only computes.
+// Modules whose every function works on its arguments alone. Members that break this are taken out again below.
 const COMPUTING: &[&str] = &[
     "json",
     "math",
@@ -83,6 +84,8 @@ const COMPUTING: &[&str] = &[
 ];
 
 /// Members of those modules that do more.
+// They fetch attributes by name, evaluate annotations or start a shell, so "the module only computes" is not true of
+// them.
 const NOT_COMPUTING: &[&str] = &[
     "operator.attrgetter",
     "operator.methodcaller",
@@ -93,6 +96,8 @@ const NOT_COMPUTING: &[&str] = &[
 ];
 
 /// Modules that are members of those modules: whoever holds one reaches everything.
+// `json.codecs`, `random._os`: the library imports its own modules under these names, and each is a way back to `os`
+// (interpreters-053).
 const MODULES: &[&str] = &[
     "abc",
     "base64",
@@ -139,6 +144,7 @@ const MODULES: &[&str] = &[
     "weakref",
 ];
 
+// An allow-list by full name, one role per argument: what is not here is unknown and asks.
 const FUNCTIONS: &[(&str, Act)] = &[
     (
         "print len sum range sorted reversed min max int str float bool list dict set tuple frozenset abs round repr \
@@ -219,6 +225,8 @@ const FUNCTIONS: &[(&str, Act)] = &[
 ];
 
 /// Methods of texts, lists, dictionaries, sets, files, matches, dates, paths and readers.
+// Names that are harmless on every built-in type, because the receiver's type is not known. `write` and `unlink` have
+// their own roles below.
 const METHODS: &[(&str, Act)] = &[
     (
         "append extend insert pop remove clear sort reverse index count copy update setdefault get items keys values add \
@@ -277,6 +285,8 @@ fn function_act(name: &str) -> Option<Act> {
 
 /// A class of a computing module. A module that is reached through another one (`json.codecs`, `enum.bltns`) is none.
 fn is_class(name: &str) -> bool {
+    // Classes with lowercase names. Everywhere else a capital tells a class, whose methods are harmless, from a
+    // module.
     const LOWER: &[&str] = &[
         "datetime.datetime",
         "datetime.date",

@@ -4,6 +4,7 @@ use doorward_code::{Use, Value};
 
 use super::act::{Act, READ, WRITE, listed};
 
+// Data analysis runs as one-liners. `numpy.load` with pickles and `DataFrame.eval` run code, so they are not here.
 const FUNCTIONS: &[(&str, Act)] = &[
     (
         "numpy.array numpy.asarray numpy.zeros numpy.ones numpy.arange numpy.linspace numpy.logspace numpy.mean numpy.sum numpy.std \
@@ -39,6 +40,8 @@ const FUNCTIONS: &[(&str, Act)] = &[
 ];
 
 /// Readers that take a path as well as an address.
+// Given an address they fetch it, given a path they read it: the argument decides between a read and a network
+// effect.
 const READERS: &[&str] = &[
     "pandas.read_csv",
     "pandas.read_json",
@@ -49,6 +52,7 @@ const READERS: &[&str] = &[
 ];
 
 /// Methods of tables, columns, arrays and pictures. Those that run texts, or methods by name, are left out.
+// `query`, `eval`, `apply` and `pipe` run text or functions and stay unknown.
 const METHODS: &[(&str, Act)] = &[(
     "head tail describe groupby sum mean std var min max nunique value_counts sort_values sort_index reset_index set_index drop dropna \
      fillna isna notna isnull notnull merge pivot_table pivot melt astype to_string to_dict to_list tolist to_markdown to_numpy info \

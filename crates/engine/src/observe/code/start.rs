@@ -4,13 +4,13 @@ use doorward_code::{Use, Value};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::act::Act;
-use super::{Code, Manner, name, not_known, values};
+use super::{Code, name, not_known, values};
 use crate::knowledge::schema::Role;
-use crate::observe::lingering::unwaited;
+use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::program::inner::inner_command;
 use crate::observe::program::roles::role;
-use crate::observe::shell::field::{Field, UNKNOWN};
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::background::unwaited;
+use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
@@ -139,6 +139,8 @@ fn is_literal(used: &Use) -> bool {
 
 /// Nothing among the named arguments changes which program is run or what surrounds it.
 fn plain_options(used: &Use) -> bool {
+    // `executable`, `env`, `preexec_fn` and `startupinfo` change what runs and are missing here: a call that passes
+    // them asks.
     const PLAIN: &[&str] = &[
         "args",
         "shell",
@@ -162,6 +164,7 @@ fn plain_options(used: &Use) -> bool {
 
 /// Options of Node that change neither the program nor its surroundings.
 fn plain_record(value: &Value) -> bool {
+    // `shell`, `env` and `argv0` are missing for the same reason as in Python: they change which program runs.
     const PLAIN: &[&str] = &["encoding", "stdio", "timeout", "maxBuffer", "windowsHide"];
     match value {
         Value::Record(members) => members.iter().all(|(name, _)| PLAIN.contains(&name.as_str())),

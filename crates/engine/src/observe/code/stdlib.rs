@@ -1,6 +1,8 @@
 //! Modules that come with Python and with Node: code of theirs, unless a file beside the program hides them.
 
 /// Names of every version since 3.8.
+// The union over versions: a module that one version dropped is still the library's in another. A file of the project
+// with the same name is imported first, so it is looked for first.
 const PYTHON: &str = "__future__ _abc _aix_support _ast _asyncio _bisect _blake2 _bootsubprocess _bz2 _codecs _codecs_cn _codecs_hk \
     _codecs_iso2022 _codecs_jp _codecs_kr _codecs_tw _collections _collections_abc _compat_pickle _compression \
     _contextvars _crypt _csv _ctypes _curses _curses_panel _datetime _dbm _decimal _elementtree _frozen_importlib \
@@ -26,6 +28,7 @@ const PYTHON: &str = "__future__ _abc _aix_support _ast _asyncio _bisect _blake2
     turtle turtledemo types typing unicodedata unittest urllib uu uuid venv warnings wave weakref webbrowser winreg \
     winsound wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo";
 
+// Node finds these before `node_modules`, so no package can stand in for them.
 const NODE: &str = "_http_agent _http_client _http_common _http_incoming _http_outgoing _http_server _stream_duplex \
     _stream_passthrough _stream_readable _stream_transform _stream_wrap _stream_writable _tls_common _tls_wrap \
     assert assert/strict async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel \

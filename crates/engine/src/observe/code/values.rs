@@ -3,7 +3,7 @@
 use doorward_code::{HOME, Value};
 use doorward_shell::Span;
 
-use crate::observe::shell::field::{Field, UNKNOWN};
+use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::stream::Shape;
 
 /// Every field that a value may be; one that is unknown stands for all the rest.
@@ -50,6 +50,7 @@ pub(super) fn words(value: &Value, home: Option<&str>) -> Option<Vec<Field>> {
 }
 
 /// More alternatives than anybody writes down by hand.
+// A dictionary of commands has a dozen entries. Every alternative is judged like a call of its own.
 const LIMIT: usize = 64;
 
 fn text_field(text: &str, home: Option<&str>) -> Field {

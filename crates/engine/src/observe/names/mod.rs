@@ -5,9 +5,12 @@ mod tables;
 use tables::{HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES, WEAKENS_TLS};
 
 /// Variables that say whether and where a shell writes down what was typed.
+// An agent has no reason to keep a person from seeing what was typed (machine-071, machine-072).
 const HISTORY: &[&str] = &["HISTFILE", "HISTSIZE", "HISTFILESIZE", "HISTCONTROL", "HISTIGNORE", "SAVEHIST"];
 
 /// Variables that hand a command, flags or a place of code to some program, whatever their value.
+// From the manuals of the programs: each value becomes flags, a helper program or a directory that code is loaded
+// from, so no value is harmless (machine-400).
 const HANDING: &str = "\
     TAR_OPTIONS RSYNC_RSH RSYNC_CONNECT_PROG CVS_RSH SVN_SSH HGRCPATH LESSEDIT KUBE_EDITOR KUBECTL_EXTERNAL_DIFF \
     GNUMAKEFLAGS CCACHE_PREFIX CCACHE_COMPILER CARGO CARGO_ENCODED_RUSTFLAGS GOENV GOTOOLDIR GOSUMDB GONOSUMDB \
@@ -27,7 +30,10 @@ pub(super) fn is_history(name: &str) -> bool {
 
 /// The name says that the variable switches a guard off: `X_HOOKS_DISABLED`, `SKIP_PERMISSIONS`.
 fn disarms(name: &str) -> bool {
+    // With one of the words below, in any order: `AGENT_HOOKS_DISABLED`, `SKIP_SAFETY_CHECKS`. New agents invent new
+    // names (machine-081).
     const GUARDS: &[&str] = &["GUARD", "HOOK", "SAFETY", "PERMISSION", "APPROVAL", "SANDBOX", "AUTOMODE"];
+    // Either half alone is harmless: `NO_COLOR`, `HOOK_URL`.
     const SWITCHES: &[&str] =
         &["DISABLE", "SKIP", "BYPASS", "IGNORE", "UNSAFE", "YOLO", "OFF", "NO", "WITHOUT", "ALLOW"];
     let upper = name.to_ascii_uppercase();
@@ -36,6 +42,8 @@ fn disarms(name: &str) -> bool {
 }
 
 /// Variables that tell git hooks and what runs them to let everything pass, and the values that do not.
+// Hook managers read these. The listed values are the ones that leave the checks on (tools-808, tools-812,
+// tools-814).
 const SKIPS: &[(&str, &[&str])] = &[
     ("HUSKY", &["1", "2"]),
     ("HUSKY_SKIP", &[]),
@@ -87,6 +95,8 @@ pub(super) fn is_harmless(name: &str, value: Option<&str>) -> bool {
 
 /// The value of a variable that is harmless otherwise leads to a file, a host or a command.
 pub(super) fn leads_elsewhere(name: &str, value: Option<&str>) -> bool {
+    // Harmless as a word or a switch. With a path, a `!` or a pipe in its value each of them loads, writes or runs
+    // something.
     const LEADING: &[&str] = &[
         "ASAN_OPTIONS",
         "UBSAN_OPTIONS",
@@ -125,6 +135,7 @@ pub(super) fn is_harmless_value(name: &str, value: &str) -> bool {
 
 /// The name says that the value is a secret.
 pub(super) fn secret_variable(name: &str) -> bool {
+    // A variable with such a part in its name holds a secret more often than not; printing it asks.
     const WORDS: &[&str] = &[
         "TOKEN",
         "SECRET",

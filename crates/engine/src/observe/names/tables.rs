@@ -1,6 +1,8 @@
 //! Names of environment variables, by what they do.
 
 /// Variables that make a shell or a program run, load or trust something else.
+// Every one makes a program that is harmless by itself run, load or trust something else: `BASH_ENV` (machine-056),
+// `RUSTC_WRAPPER` (machine-057), `NODE_OPTIONS` (machine-055).
 pub(super) const POISON: &[&str] = &[
     "BASH_ENV",
     "BASHOPTS",
@@ -218,6 +220,8 @@ pub(super) const POISON: &[&str] = &[
 ];
 
 /// Prefixes of the same kind.
+// Families in which most members do that: the dynamic linker (machine-053), git (git-073), build tools'
+// configuration. Single harmless members are listed below.
 pub(super) const POISON_PREFIXES: &[&str] = &[
     "LD_",
     "DYLD_",
@@ -252,6 +256,8 @@ pub(super) const POISON_PREFIXES: &[&str] = &[
 ];
 
 /// Variables that change how a program speaks, not what it does.
+// Everyday prefixes of commands. A variable gets here once its manual says that it changes speed, language or output
+// only.
 pub(super) const HARMLESS: &[&str] = &[
     "LANG",
     "LANGUAGE",
@@ -421,6 +427,7 @@ pub(super) const HARMLESS: &[&str] = &[
 ];
 
 /// Poison whose usual values are harmless: pagers and editors that only pass text through.
+// `PAGER=cat` is what agents write to get output without a pager; `PAGER='sh -c …'` is an attack (machine-058).
 pub(super) const HARMLESS_VALUES: &[(&str, &[&str])] = &[
     ("PAGER", &["cat", "less", "more", ""]),
     ("GIT_PAGER", &["cat", "less", "more", ""]),
@@ -456,6 +463,8 @@ pub(super) const HARMLESS_VALUES: &[(&str, &[&str])] = &[
 ];
 
 /// Variables that make a program take any certificate.
+// Set to almost anything they accept every certificate, so whoever is on the network path chooses the answer
+// (network-044).
 pub(super) const WEAKENS_TLS: &[&str] = &[
     "NODE_TLS_REJECT_UNAUTHORIZED",
     "GIT_SSL_NO_VERIFY",

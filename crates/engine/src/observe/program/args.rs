@@ -2,7 +2,7 @@
 
 use crate::knowledge::packed::Packed;
 use crate::knowledge::schema::{Changes, Entry, Flag, Grammar, Role, Style, Takes};
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 use crate::observe::stream::Shape;
 
 /// A flag as it was given.

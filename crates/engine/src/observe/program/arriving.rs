@@ -4,10 +4,10 @@ use doorward_vocabulary::{Mark, Operation};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
-use crate::observe::caused::Caused;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
 use crate::observe::recipes::arrived::holds_arrivals;
-use crate::observe::shell::field::Field;
+use crate::observe::sheet::caused::Caused;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::path::{self, Follow};
 

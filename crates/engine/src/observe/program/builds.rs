@@ -3,16 +3,19 @@
 use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
-use super::tasks::fetched_here;
+use super::findings::Findings;
 use crate::knowledge::schema::Does;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::program::file_trust::fetched_here;
 use crate::observe::recipes::arrived::foreign_place;
-use crate::observe::shell::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::{Content, Kind, Tracking, World};
 
 /// More of a manifest than anybody writes.
+// A manifest is a few kilobytes. A larger one is generated or hostile, and asking is cheaper than reading it on every
+// call.
 const MANIFEST: usize = 256 * 1024;
 
 /// What builds a Python package by reading its manifest; others compile, or run scripts (interpreters-1350).
@@ -45,7 +48,7 @@ const CODE_IN_BUILDS: &[&str] = &[
 pub(super) fn leads_to(out: &mut Observer<'_>, directory: &str) -> Option<String> {
     let resolved = path::resolve(directory, out.world, path::Follow::Last);
     if resolved.lost {
-        out.lower(Degree::Opaque, format!("it is not known where the links of `{directory}` end"));
+        out.lower(Degree::Opaque, format!("where the links of `{directory}` end"));
     }
     (!resolved.lost).then_some(resolved.real)
 }
@@ -68,7 +71,7 @@ pub(super) fn builds_directory(
     // `pip install DIR` builds it; others that are handed a directory look for tests or scripts in it.
     let name = &invocation.by.name;
     if name.ends_with("install") && !builds_without_own_code(out.world, &resolved.real) {
-        out.lower(Degree::Unknown, format!("the code of the project that the build of `{name}` runs"));
+        out.lower(Degree::Unknown, format!("the project code that the build of `{name}` runs"));
         return false;
     }
     let patterns = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter());
@@ -100,22 +103,21 @@ fn builds_without_own_code(world: &dyn World, directory: &str) -> bool {
 
 /// Directories with build files: outside the project they are somebody else's code.
 pub(super) fn foreign_sources(
-    out: &mut Observer<'_>,
+    world: &dyn World,
     places: &[Field],
     invocation: &mut Invocation,
     state: &State<'_>,
-) {
+) -> Findings {
     let foreign = places
         .iter()
-        .find(|field| lies_outside(out.world, field, invocation) || was_fetched(field, invocation, state))
+        .find(|field| lies_outside(world, field, invocation) || was_fetched(field, invocation, state))
         .map(Field::shown);
-    if let Some(place) = foreign {
-        let name = invocation.by.name.clone();
-        out.lower(Degree::Opaque, format!("`{name}` runs code of `{place}`, which is not the project's"));
-        for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
-            does.marks.add(Mark::OutsideProject);
-        }
+    let Some(place) = foreign else { return Findings::default() };
+    for does in invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute) {
+        does.marks.add(Mark::OutsideProject);
     }
+    let name = &invocation.by.name;
+    Findings::doubtful(Degree::Opaque, format!("`{name}` runs code from `{place}`, which is not part of the project"))
 }
 
 fn was_fetched(field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
@@ -134,10 +136,10 @@ pub(super) fn lies_outside(world: &dyn World, field: &Field, invocation: &Invoca
     resolved.lost || !path::under(&resolved.real, project)
 }
 
-pub(super) fn cmake_sources(out: &mut Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
+pub(super) fn cmake_sources(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> Findings {
     let mut places: Vec<Field> = invocation.args.operands.clone();
     places.extend(invocation.args.value("-S").cloned());
-    foreign_sources(out, &places, invocation, state);
+    let mut found = foreign_sources(world, &places, invocation, state);
     let targets: Vec<Field> =
         ["-t", "--target"].iter().filter_map(|flag| invocation.args.value(flag)).cloned().collect();
     installs(&targets, invocation);
@@ -154,14 +156,14 @@ pub(super) fn cmake_sources(out: &mut Observer<'_>, invocation: &mut Invocation,
     for setting in settings {
         let Some((name, value)) = setting.exact().and_then(|text| text.split_once('=')) else {
             if setting.exact().is_none() {
-                out.lower(Degree::Unknown, format!("the setting `{}` of `cmake`", setting.shown()));
+                found.doubt(Degree::Unknown, format!("the setting `{}` of `cmake`", setting.shown()));
             }
             continue;
         };
         let name = name.split(':').next().unwrap_or(name);
         let elsewhere = value.split(';').any(|place| {
             place.starts_with('~')
-                || (place.contains('/') && lies_outside(out.world, &setting.with_text(place), invocation))
+                || (place.contains('/') && lies_outside(world, &setting.with_text(place), invocation))
         });
         let runs = if names_a_program(name) {
             !is_usual_tool(value)
@@ -169,9 +171,10 @@ pub(super) fn cmake_sources(out: &mut Observer<'_>, invocation: &mut Invocation,
             (elsewhere && name != "CMAKE_INSTALL_PREFIX") || (name.contains("_FLAGS") && changes_compiler(value))
         };
         if runs {
-            out.lower(Degree::Unknown, format!("the setting `{name}` of `cmake`"));
+            found.doubt(Degree::Unknown, format!("the setting `{name}` of `cmake`"));
         }
     }
+    found
 }
 
 /// A target of this name puts files into the system.
@@ -183,16 +186,17 @@ pub(super) fn installs(targets: &[Field], invocation: &mut Invocation) {
 }
 
 /// `/p:Name=value`, `@file`: switches of the build engine that are no paths.
-pub(super) fn dotnet_words(out: &mut Observer<'_>, invocation: &mut Invocation, state: &State<'_>) {
+pub(super) fn dotnet_words(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let mut found = Findings::default();
     let sub = invocation.by.name.split(' ').nth(1).unwrap_or_default().to_owned();
     if matches!(sub.as_str(), "run" | "watch") {
         let first = invocation.operand(0).filter(|word| !invocation.args.ended && word.text.starts_with('@'));
         if let Some(file) = first.map(Field::shown) {
-            out.lower(Degree::Opaque, format!("the arguments in `{file}`"));
+            found.doubt(Degree::Opaque, format!("the arguments in `{file}`"));
         }
     }
     if !matches!(sub.as_str(), "build" | "msbuild" | "pack" | "publish" | "test" | "restore" | "clean") {
-        return;
+        return found;
     }
     let before = if invocation.args.ended { invocation.args.ended_at } else { invocation.args.operands.len() };
     let operands: Vec<Field> = invocation.args.operands.iter().take(before).cloned().collect();
@@ -202,10 +206,11 @@ pub(super) fn dotnet_words(out: &mut Observer<'_>, invocation: &mut Invocation, 
             || (field.text.starts_with('/') && field.text.contains(':'))
     };
     for word in operands.iter().filter(|field| is_switch(field)) {
-        out.lower(Degree::Unknown, format!("`{}` given to `{}`", word.shown(), invocation.by.name));
+        found.doubt(Degree::Unknown, format!("`{}` given to `{}`", word.shown(), invocation.by.name));
     }
     let places: Vec<Field> = operands.into_iter().filter(|field| !is_switch(field)).collect();
-    foreign_sources(out, &places, invocation, state);
+    found.extend(foreign_sources(world, &places, invocation, state));
+    found
 }
 
 /// Files are put where the system keeps its programs.
@@ -219,6 +224,8 @@ fn installation() -> Does {
 
 /// Settings of CMake whose value is run.
 fn names_a_program(name: &str) -> bool {
+    // Parts of CMake variables that name a program or a file with code: `CMAKE_C_COMPILER`,
+    // `CMAKE_CXX_COMPILER_LAUNCHER`, `CMAKE_TOOLCHAIN_FILE` (project-work-316).
     const PARTS: &[&str] =
         &["_COMPILER", "_LAUNCHER", "TOOLCHAIN", "_INCLUDE", "_PROGRAM", "EMULATOR", "_COMMAND", "_EXECUTABLE"];
     PARTS.iter().any(|part| name.contains(part)) || name.ends_with("LINKER") || name.starts_with("CMAKE_RULE_")
@@ -226,6 +233,8 @@ fn names_a_program(name: &str) -> bool {
 
 /// Flags that make a compiler load or run something else.
 fn changes_compiler(flags: &str) -> bool {
+    // Compiler flags that load a plugin, another set of specs or another linker into the compiler itself
+    // (project-work-347).
     const FLAGS: &[&str] = &["-fplugin", "-specs", "--specs", "-wrapper", "-B", "-fuse-ld=/", "-Xclang", "@", "-load"];
     flags.split_whitespace().any(|flag| FLAGS.iter().any(|known| flag.starts_with(known)))
 }

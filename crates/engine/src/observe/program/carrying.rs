@@ -2,31 +2,24 @@
 
 use super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::carried::{Carried, note_carried};
-use crate::observe::expanded::expanded_names;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::paths::carried::note_carried;
+use crate::observe::paths::expanded::expanded_names;
+use crate::observe::sheet::notes::{Carried, Packed};
+use crate::observe::sheet::observer::Observer;
 use crate::path::{self, Follow};
 use crate::world::Kind;
 
-/// What an archive of this call holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Packed {
-    /// Where the names in the archive begin.
-    base: String,
-    /// One of the words that were packed.
-    member: String,
-    /// Stands before every name.
-    prefix: String,
-}
-
 /// Flags under which a copy keeps links as links.
+// A kept link still leads where it led, so the copy is another door to the same secret (secrets-1911). `-L` is
+// missing: it copies the content, which is an ordinary read.
 const KEEPS_LINKS: &[(&str, &[&str])] = &[
     ("cp", &["-r", "-R", "-a", "-d", "-P", "--recursive", "--archive", "--no-dereference", "-l", "--link", "-s"]),
     ("rsync", &["-a", "-l", "-r", "-k", "-d", "--archive", "--links", "--recursive", "--dirs", "--copy-dirlinks"]),
 ];
 
 /// Flags that put other names into an archive, or take them out under others.
+// Under these the names inside the archive are no longer those on the command line, so what comes out is not known.
 const RENAMING: &[&str] = &["--transform", "--xform", "-s"];
 
 /// Notes what lies somewhere else after the command than the world knows.
@@ -51,10 +44,16 @@ pub(crate) fn note_carrying(out: &mut Observer<'_>, invocation: &Invocation) {
 }
 
 /// Code that renames or copies, with the path that it is given first and then.
-pub(crate) fn note_carried_fields(out: &mut Observer<'_>, from: &Field, to: &Field, cwd: Option<&str>, is_moved: bool) {
-    if let (Some(cwd), Some(to)) = (cwd, to.exact()) {
-        note_pair(out, from, &path::join(cwd, to), cwd, is_moved);
+pub(crate) fn note_carried_fields(out: &mut Observer<'_>, (from, to): (&Field, &Field), cwd: &str, is_moved: bool) {
+    if let Some(to) = to.exact() {
+        note_pair(out, from, cwd, &Carrying { place: &path::join(cwd, to), is_moved });
     }
+}
+
+/// Where something is put, and whether it leaves the place where it was.
+struct Carrying<'p> {
+    place: &'p str,
+    is_moved: bool,
 }
 
 fn note_copy(out: &mut Observer<'_>, program: &str, cwd: &str, invocation: &Invocation) {
@@ -76,7 +75,7 @@ fn note_copy(out: &mut Observer<'_>, program: &str, cwd: &str, invocation: &Invo
     for (source, role) in operands().filter(|(_, role)| is_source(role)) {
         for place in places.iter().filter_map(|place| place.exact()) {
             let place = path::join(cwd, place);
-            note_pair(out, source, &place, cwd, *role == Role::Move);
+            note_pair(out, source, cwd, &Carrying { place: &place, is_moved: *role == Role::Move });
             if is_relative {
                 carry_to(out, &place, Some(cwd.to_owned()), false);
             }
@@ -86,33 +85,35 @@ fn note_copy(out: &mut Observer<'_>, program: &str, cwd: &str, invocation: &Invo
 }
 
 /// One source, which may be a wildcard, and a place that is its new name or the directory around that.
-fn note_pair(out: &mut Observer<'_>, source: &Field, place: &str, cwd: &str, is_moved: bool) {
-    let world = out.world;
-    let here = path::resolve(place, world, Follow::Last).real;
+fn note_pair(out: &mut Observer<'_>, source: &Field, cwd: &str, carrying: &Carrying<'_>) {
+    let (world, is_moved) = (out.world, carrying.is_moved);
+    let here = path::resolve(carrying.place, world, Follow::Last).real;
+    let to = Carrying { place: &here, is_moved };
     let is_directory = world.look(&here).kind == Kind::Directory;
     let Some(text) = source.known() else {
         // Whatever a loop or a list named; more is not said about a word that is not known at all.
         // What a search found may be a link of any name.
         let hits = if out.searches.is_empty() { out.listed_places() } else { None };
         match hits {
-            Some(hits) => hits.iter().for_each(|hit| carry_one(out, hit, &here, is_directory, is_moved)),
-            None => note_carried(out, Carried { place: here, source: None, is_moved, is_shared: false }),
+            Some(hits) => hits.iter().for_each(|hit| carry_one(out, hit, &to, is_directory)),
+            None => note_carried(out, Carried { place: here.clone(), source: None, is_moved, is_shared: false }),
         }
         return;
     };
     let absolute = path::join(cwd, text);
     if source.glob {
         let hits = expanded_names(out.world, &absolute);
-        return hits.iter().for_each(|hit| carry_one(out, hit, &here, is_directory, is_moved));
+        return hits.iter().for_each(|hit| carry_one(out, hit, &to, is_directory));
     }
     let is_inside = text.ends_with('/') || matches!(path::name(text), "." | "..");
     if is_inside {
         carry_to(out, &here, Some(path::lexical(&absolute)), is_moved);
     }
-    carry_one(out, &path::lexical(&absolute), &here, is_directory && !is_inside, is_moved);
+    carry_one(out, &path::lexical(&absolute), &to, is_directory && !is_inside);
 }
 
-fn carry_one(out: &mut Observer<'_>, source: &str, place: &str, is_directory: bool, is_moved: bool) {
+fn carry_one(out: &mut Observer<'_>, source: &str, to: &Carrying<'_>, is_directory: bool) {
+    let Carrying { place, is_moved } = *to;
     if !is_directory {
         carry_to(out, place, Some(source.to_owned()), is_moved);
     }
@@ -185,6 +186,7 @@ fn note_git_archive(out: &mut Observer<'_>, cwd: &str, invocation: &Invocation) 
 fn note_packed(out: &mut Observer<'_>, base: &str, member: &str, prefix: &str) {
     let packed = Packed { base: base.to_owned(), member: member.to_owned(), prefix: prefix.to_owned() };
     /// More words are packed only by wildcards, and all of those lie in one directory.
+    // Every packed word is remembered as a name that may come back later.
     const MOST: usize = 32;
     if !out.packed.contains(&packed) && out.packed.len() < MOST {
         out.packed.push(packed);

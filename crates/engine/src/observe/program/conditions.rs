@@ -3,7 +3,7 @@
 use super::Invocation;
 use super::args::Args;
 use crate::knowledge::schema::{Changes, Condition, Entry, Flag, Role, Style, Takes};
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 
 /// `docker rm x --help`: programs with subcommands read all flags first, wherever they stand.
 ///

@@ -4,24 +4,30 @@
 use doorward_vocabulary::{Degree, Mark, Operation, Reach, Scope};
 
 use super::Invocation;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
 use crate::observe::recipes;
-use crate::observe::shell::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::{Content, Kind, World};
 
 /// Longer files are not read.
+// Dockerfiles and compose files are small; see the other limits on files that are read for every call.
 const LIMIT: usize = 256 * 1024;
 
+// `podman build` and `docker buildx build` read the same file in the same way; `buildah` and `kaniko` do not.
 const BUILDING: &[&str] = &["docker build", "docker image build", "docker buildx build", "podman build"];
 
+// The trailing space keeps `docker compose-ui` and the like out.
 const COMPOSING: &[&str] = &["docker compose ", "docker-compose ", "podman compose ", "podman-compose "];
 
 /// What is done to the services of a project, without running a command of the agent's choice in them.
+// `run` and `exec` are missing: they take a command from the agent.
 const SERVING: &[&str] = &["up", "create", "build", "down", "start", "stop", "restart", "pause", "unpause"];
 
 /// What makes the work another project's, or brings something in that the project's files do not name.
+// Each brings in a directory, a secret, a host or another project's containers, or deletes volumes
+// (project-work-1300, project-work-1309).
 const BROUGHT: &[&str] = &[
     "-p",
     "--project-name",
@@ -44,14 +50,19 @@ const BROUGHT: &[&str] = &[
 ];
 
 /// Variables that the tools obey, as far as the call itself sets them.
+// `DOCKER_HOST` alone sends the whole project to another machine (project-work-1310, shell-tricks-814).
 const STEERING: &[&str] = &["COMPOSE_", "DOCKER_", "BUILDKIT_", "BUILDX_"];
 
 /// Where `compose` looks for its files.
+// In compose's own order; it takes the first that is there.
 const COMPOSE_FILES: &[&str] = &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
+// Compose merges an override file without being told to, so a new one changes what `up` starts.
 const OVERRIDES: &[&str] =
     &["compose.override.yaml", "compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"];
 
 /// Names that tools give to a daemon on this machine.
+// Contexts that Docker Desktop, rootless Docker, OrbStack, Colima and Podman create. Any other may be a remote
+// daemon.
 const LOCAL: &[&str] = &["default", "desktop-linux", "rootless", "orbstack", "colima", "podman"];
 
 /// Takes back what speaks of another machine where the containers are plainly the project's own.
@@ -165,7 +176,7 @@ fn compose_files(world: &dyn World, cwd: &str) -> Vec<String> {
 }
 
 fn is_in_project(world: &dyn World, file: &str) -> bool {
-    crate::observe::shell::paths::is_ours(Some(file), world)
+    crate::observe::paths::words::is_ours(Some(file), world)
 }
 
 /// The text of a file of the project that came with it, and whether it was changed since it was trusted.

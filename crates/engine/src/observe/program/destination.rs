@@ -4,20 +4,21 @@ use doorward_vocabulary::{Mark, Operation, Scope};
 
 use super::Invocation;
 use super::arriving::copies_in;
-use super::roles::{plain, reads, writes};
+use super::file_roles::{plain, reads, writes};
 use crate::effect::Effect;
 use crate::knowledge::schema::Role;
-use crate::observe::caused::Caused;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::paths::tracked::note_discarded;
+use crate::observe::sheet::caused::Caused;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::aftermath::store;
-use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
-use crate::observe::tracked::note_discarded;
 use crate::path;
 use crate::world::{Kind, Tracking, World};
 
 /// Flags of `ln` that keep it from following a link in the place of the new one.
+// Without them `ln -s x dir-link` puts the new link inside the directory that the old one leads to.
 const AS_IT_IS: &[&str] = &["-n", "-h", "--no-dereference", "-T", "--no-target-directory"];
 
 /// The destination of a copy or move: the file itself, or one file for each source if it is a directory.

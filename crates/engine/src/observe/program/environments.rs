@@ -2,16 +2,19 @@
 
 use std::rc::Rc;
 
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::{Kind, World};
 
 /// Programs that run a command in the environment of the project, and make that from what it declares.
+// These first build the environment from the manifest, which runs build code of every dependency, then run the
+// command.
 const RUNNERS: &[&str] = &["uv run", "poetry run", "pdm run", "pipenv run", "rye run", "hatch run"];
 
 /// Where such programs keep the environment.
+// The directory that each of them makes unless told otherwise.
 const USUAL: &[&str] = &[".venv", "venv"];
 
 /// The environment whose script for activating it a shell has read, if it is one of the project.

@@ -8,12 +8,12 @@ use super::carrying::note_carrying;
 use super::findings::Findings;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::caused::Caused;
 use crate::observe::connect::Exchange;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::{By, Observer};
-use crate::observe::ruled::reads_ruled_from;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::paths::ruled::reads_ruled_from;
+use crate::observe::paths::touch::Touch;
+use crate::observe::sheet::caused::Caused;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::world::World;
@@ -139,6 +139,7 @@ pub(crate) fn made_by_mktemp(out: &mut Observer<'_>, invocation: &Invocation, st
 
 /// doorward is named in something that does more than read.
 pub(crate) fn note_guard(caused: &mut Caused, invocation: &Invocation) {
+    // Only the last part of a path counts, so that a project called `doorward-notes` is not the guard.
     const NAMES: &[&str] = &["doorward", "doorward.sock", "doorward.service"];
     let names = |field: &Field| {
         NAMES.contains(&field.text.rsplit('/').next().unwrap_or_default()) || field.text.contains("/doorward.sock")
@@ -214,7 +215,7 @@ fn doubtful_argument(world: &dyn World, program: &str, invocation: &Invocation) 
             let values = ["-A", "--app"].iter().filter_map(|flag| args.value(flag));
             let mut places = values.filter(|value| value.dynamic || value.text.contains('/'));
             let place = places.find(|value| lies_outside(world, value, invocation))?;
-            Some((Degree::Opaque, format!("the code of `{}`, which is not the project's", place.shown())))
+            Some((Degree::Opaque, format!("the code of `{}`, which is not part of the project", place.shown())))
         }
         // A name that begins so is a command whose output is read.
         "soxi" | "sox" | "play" => {
@@ -239,6 +240,7 @@ fn doubtful_argument(world: &dyn World, program: &str, invocation: &Invocation) 
 
 /// A package manager is asked for a credential of its settings.
 fn printed_credential(invocation: &Invocation) -> Option<Effect> {
+    // Keys of npm, pip, Composer and Poetry under which a token is stored; `npm config get` prints it (secrets-405).
     const NAMES: &[&str] = &["_auth", "authtoken", "password", "http-basic", "pypi-token"];
     let is_secret = |field: &Field| {
         let lower = field.text.to_ascii_lowercase();
@@ -257,6 +259,8 @@ fn printed_credential(invocation: &Invocation) -> Option<Effect> {
 
 /// `gh repo clone x -- …`: what stands behind goes to `git clone`.
 fn clone_flags(invocation: &Invocation) -> Findings {
+    // `--upload-pack`, `--config`, `--template` and `--reference` are missing: each can make the clone run or read
+    // something else (git-062).
     const PLAIN: &[&str] = &[
         "--depth",
         "--branch",
@@ -292,6 +296,7 @@ fn clone_flags(invocation: &Invocation) -> Findings {
 /// A search that picks its files by the names of secrets.
 pub(crate) fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
+    // The flags by which searches pick their files. With the name of a secret in them the search prints that secret.
     const FLAGS: &[&str] = &["-g", "--glob", "--iglob", "--include", "-G", "--file-search-regex"];
     let searches = invocation
         .args
@@ -307,8 +312,8 @@ pub(crate) fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Find
         let name = crate::path::name(&value.text);
         let is_all = name.chars().all(|letter| matches!(letter, '*' | '?' | '.')) && !name.starts_with('.');
         let is_barred = value.text.starts_with('!') || is_all;
-        if crate::observe::globs::picks_sensitive(&value.text, cwd, world)
-            || (!is_barred && crate::observe::globs::may_pick_sensitive(&value.text, world))
+        if crate::observe::paths::globs::picks_sensitive(&value.text, cwd, world)
+            || (!is_barred && crate::observe::paths::globs::may_pick_sensitive(&value.text, world))
         {
             found.doubt(Degree::Opaque, format!("the wildcard `{}` may match something sensitive", value.shown()));
         }
@@ -319,6 +324,7 @@ pub(crate) fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Find
 /// Searching a list of the environment for secrets.
 pub(crate) fn hunted_secrets(invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
+    // Parts of variable names; `env | grep -i key` prints values, not names.
     const WORDS: &[&str] = &["token", "secret", "passw", "key", "cred", "auth"];
     let hunts = invocation.input.origin.environment
         && invocation
@@ -356,6 +362,8 @@ pub(crate) fn printed(operands: &[Field]) -> Option<String> {
 
 /// Names that ImageMagick runs, or reads as a script or a list of files.
 fn is_more_than_an_image(text: &str) -> bool {
+    // ImageMagick reads the part before the colon as a format. These run a script, read another file as text or fetch
+    // an address.
     const FORMS: &[&str] =
         &["msl", "mvg", "ephemeral", "text", "caption", "label", "url", "http", "https", "ftp", "show"];
     let form = text.split_once(':').map(|(form, _)| form.to_ascii_lowercase());

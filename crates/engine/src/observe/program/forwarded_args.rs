@@ -4,17 +4,18 @@ use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::Invocation;
 use super::builds::lies_outside;
-use super::recipe::is_changed;
-use super::scripts::script_file;
-use super::tasks::destroys_data;
+use super::file_trust::is_changed;
+use super::findings::Findings;
+use super::named_tasks::destroys_data;
 use crate::knowledge::schema::{Grammar, Role};
 use crate::observe::code;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::field::Field;
 use crate::observe::shell::state::State;
 use crate::world::World;
 
 /// Words that take back what a database holds.
+// Next to a word for databases these throw data away: `migrate reset`, `db:rollback`, `schema:fresh`
+// (interpreters-038).
 const UNDOING: &[&str] = &[
     "reset",
     "fresh",
@@ -33,6 +34,7 @@ const UNDOING: &[&str] = &[
 ];
 
 /// Words that say that it is about a database.
+// Tools and task names of the common frameworks. A word of this list alone is harmless.
 const DATABASES: &[&str] = &[
     "db",
     "database",
@@ -67,13 +69,17 @@ const DATABASES: &[&str] = &[
 ];
 
 /// Words that destroy wherever they stand.
+// No second word is needed for these; nobody calls a harmless task so.
 const DESTROYING: &[&str] = &["teardown", "destroy", "droptables", "dropschema", "drop_db", "reset_db"];
 
 /// Scripts whose words choose what is tested or built, and never act on data.
+// Behind these names the words are test names or paths, and `test reset` tests something called reset.
 const CHOOSING: &[&str] =
     &["test", "build", "lint", "check", "format", "typecheck", "spec", "e2e", "unit", "bench", "coverage", "docs"];
 
 /// Flags of the tools behind scripts whose value is loaded as code.
+// Written without dashes and case, as tools accept `--setup-files` and `--setupFiles` alike (program-flags-409,
+// program-flags-424).
 const LOADING: &[&str] = &[
     "config",
     "configfile",
@@ -130,77 +136,88 @@ const LOADING: &[&str] = &[
 ];
 
 /// Judges the words behind the name of a task.
-pub(super) fn handed_on(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn handed_on(world: &dyn World, invocation: &mut Invocation) -> Findings {
     let of_project = [Mark::RunsProject, Mark::Test, Mark::Build, Mark::Lint];
     let runs = |invocation: &Invocation, marks: &[Mark]| {
         invocation.does.iter().any(|does| does.operation == Operation::Execute && does.marks.has_any(marks))
     };
     if !runs(invocation, &of_project) {
-        return;
+        return Findings::default();
     }
-    let operands = invocation.args.operands.clone();
-    let task = operands.first().and_then(Field::exact).unwrap_or_default().to_owned();
+    let operands = &invocation.args.operands;
+    let task = operands.first().and_then(Field::exact).unwrap_or_default();
     let chooses = task.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| CHOOSING.contains(&word));
     if runs(invocation, &[Mark::RunsProject]) && !chooses {
         let values = invocation.args.given.iter().filter(|given| given.role.is_plain());
-        let words = values.filter_map(|given| given.value.as_ref()).chain(&operands).map(|word| word.text.as_str());
+        let words = values.filter_map(|given| given.value.as_ref()).chain(operands).map(|word| word.text.as_str());
         if asks_to_destroy("", words) {
             let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
             executes.for_each(|does| does.marks.add(Mark::Destroys));
         }
     }
-    loaded_by_flags(runner, invocation, state);
+    let mut found = loaded_by_flags(world, invocation);
     let named = invocation.args.entry().is_some_and(|entry| entry.grammar == Some(Grammar::PackageScript));
-    let roles = invocation.roles.clone();
     let tests = runs(invocation, &[Mark::Test]);
     let is_handed = |role: &Role| role.is_plain() || (tests && matches!(role, Role::Read | Role::Print));
-    let handed = operands.iter().zip(&roles).skip(usize::from(named)).filter(|(_, role)| is_handed(role));
-    let words: Vec<Field> = handed.map(|(word, _)| word.clone()).collect();
-    handed_files(runner, &words, invocation, state);
+    let words = invocation.args.operands.iter().zip(&invocation.roles).skip(usize::from(named));
+    let handed = words.filter(|(_, role)| is_handed(role)).map(|(word, _)| word);
+    found.extend(handed_files(world, handed, invocation));
+    found
 }
 
 /// Values of flags that are a name that the tool knows, or a file that it loads.
-fn loaded_by_flags(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let given: Vec<(String, Field, Role)> = invocation
-        .args
-        .given
-        .iter()
-        .filter_map(|given| Some((given.name.clone(), given.value.clone()?, given.role)))
-        .collect();
-    for (flag, value, role) in given {
+fn loaded_by_flags(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    for given in &invocation.args.given {
+        let Some(value) = &given.value else { continue };
         if value.text.trim_start().starts_with(['{', '[']) && value.text.contains('/') {
-            let name = &invocation.by.name;
-            runner.out.lower(Degree::Opaque, format!("the settings that `{flag}` gives to `{name}`"));
-        } else if role.is_plain() || matches!(role, Role::Read | Role::Print) {
-            loaded(runner, &flag, &value, invocation, state);
+            let what = format!("the settings that `{}` gives to `{}`", given.name, invocation.by.name);
+            found.doubt(Degree::Opaque, what);
+        } else if given.role.is_plain() || matches!(given.role, Role::Read | Role::Print) {
+            found.extend(loaded(world, &given.name, value, invocation));
         }
     }
+    found
 }
 
 /// Files that the tool behind a script is told to load.
-fn handed_files(runner: &mut Runner<'_, '_>, words: &[Field], invocation: &mut Invocation, state: &mut State<'_>) {
+fn handed_files<'w>(world: &dyn World, words: impl Iterator<Item = &'w Field>, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let mut before = "";
     for word in words {
         let (flag, value) = match word.text.split_once('=').filter(|(flag, _)| flag.starts_with('-')) {
             Some((flag, value)) => (flag, value),
             None => (std::mem::replace(&mut before, &word.text), word.text.as_str()),
         };
-        loaded(runner, flag, &word.with_text(value), invocation, state);
+        found.extend(loaded(world, flag, &word.with_text(value), invocation));
     }
+    found
 }
 
 /// A file of others that is loaded, or one that was written before, is judged as the code it is.
-fn loaded(runner: &mut Runner<'_, '_>, flag: &str, value: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+fn loaded(world: &dyn World, flag: &str, value: &Field, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let text = value.text.as_str();
     let is_file = (text.contains('/') || text.contains('.')) && !text.contains("://");
     if text.starts_with('-') || !is_file || text.contains(char::is_whitespace) {
-        return;
+        return found;
     }
     let loads = flag.starts_with('-') && LOADING.contains(&plain(flag).as_str());
-    let is_foreign = (loads || code::of_file(text).is_some()) && lies_outside(runner.out.world, value, invocation);
-    if is_foreign || (loads && is_of_session(runner.out.world, value, invocation, state)) {
-        script_file(runner, value, Role::Script, invocation, state);
+    let is_foreign = (loads || code::of_file(text).is_some()) && lies_outside(world, value, invocation);
+    if is_foreign {
+        found.run_script(value.clone(), Role::Script);
+    } else if loads {
+        let value = value.clone();
+        // What was loaded before it may have written it.
+        found.then(move |out, invocation, state| {
+            let mut found = Findings::default();
+            if is_of_session(out.world, &value, invocation, state) {
+                found.run_script(value, Role::Script);
+            }
+            found
+        });
     }
+    found
 }
 
 /// The file was written or changed since the project was trusted.

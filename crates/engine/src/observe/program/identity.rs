@@ -5,15 +5,17 @@ use std::borrow::Cow;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibility};
 
 use super::WRAPPERS;
+use super::console::console_input;
 use super::environments::{is_provided, program_of_environment};
+use super::file_trust::{FileRun, How, executes_file};
+use super::invocation::{Known, Start};
 use super::invoke::invoke;
-use super::recipe::{How, executes_file, project_program, run_file};
-use super::tasks::console_input;
-use crate::effect::{Effect, Part, Target};
-use crate::observe::carried::{carried_file, note_carried_run};
-use crate::observe::observer::{By, Observer};
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use super::recipe::{project_program, run_file};
+use crate::effect::{Effect, Target};
+use crate::observe::field::{Field, positional};
+use crate::observe::paths::carried::{carried_file, note_carried_run};
+use crate::observe::sheet::observer::{By, Observer};
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::world::Identity;
@@ -34,21 +36,20 @@ pub(super) fn unknown_program(out: &mut Observer<'_>, fields: &[Field], by: &By,
 pub(super) fn program_named<'a>(
     runner: &mut Runner<'_, '_>,
     name: &str,
-    words: &[Field],
+    start: Start<'_>,
     state: &mut State<'a>,
-    input: Stream,
-    part: Part,
 ) -> Stream {
+    let (words, part) = (start.words, start.part);
     let by = By { name: crate::path::name(name).to_owned(), part };
     if runner.depth > WRAPPERS * 3 {
-        runner.out.lower(Degree::Opaque, "programs that start programs, too deep to follow");
+        runner.out.lower(Degree::Opaque, "programs that start other programs, nested too deeply to follow");
         runner.out.unknown(Operation::Execute, &by, Marks::default());
         return Stream::default();
     }
     if name.contains("://") {
         runner.out.lower(Degree::Opaque, format!("`{name}`, fetched and run"));
         runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
-        return Stream::unknown(input.origin);
+        return Stream::unknown(start.input.origin);
     }
     let carried = state.cwd.as_deref().filter(|_| name.contains('/')).map(|cwd| crate::path::join(cwd, name));
     let carried = carried.filter(|absolute| !state.written.contains_key(absolute)).and_then(|absolute| {
@@ -56,20 +57,23 @@ pub(super) fn program_named<'a>(
         carried_file(runner.out, &absolute)
     });
     let name = carried.as_deref().unwrap_or(name);
-    let identity = self::identity(runner.out, name, state);
-    let outer = std::mem::replace(&mut state.positional, super::scripts::positional(words));
-    let known = judge_identity(runner, identity, name, words, state, &input, &by);
+    let called = Called { identity: self::identity(runner.out, name, state), name, by: &by };
+    let outer = std::mem::replace(&mut state.positional, positional(words));
+    let known = judge_identity(runner, called, &start, state);
     state.positional = outer;
     let Some(known) = known else {
         // Wherever it lies, what only a person may do stays so.
         if let Some(entry) = runner.out.knowledge.entry("doorward").filter(|_| by.name == "doorward") {
-            return invoke(runner, entry, words, state, input, by);
+            return invoke(runner, Known { entry, name: by.name }, start, state);
         }
-        return Stream::unknown(input.origin);
+        return Stream::unknown(start.input.origin);
     };
     // The keys of subcommands hold spaces; a program's name that does is another program.
     match Some(&known).filter(|name| !name.contains(' ')).and_then(|name| runner.out.knowledge.entry(name)) {
-        Some(entry) => invoke(runner, entry, &written_out(&known, words), state, input, By { name: known, part }),
+        Some(entry) => {
+            let words = written_out(&known, words);
+            invoke(runner, Known { entry, name: known }, Start { words: &words, ..start }, state)
+        }
         None => {
             runner.out.lower(Degree::Unknown, format!("the program `{known}`"));
             let mut effect = Effect::new(Operation::Execute, Target::Program(known.clone()));
@@ -83,7 +87,7 @@ pub(super) fn program_named<'a>(
             effect.by = known;
             effect.part = part;
             runner.out.effect(effect);
-            let origin = words.iter().fold(input.origin, |all, field| all.and(field.origin));
+            let origin = words.iter().fold(start.input.origin, |all, field| all.and(field.origin));
             Stream::unknown(origin)
         }
     }
@@ -117,32 +121,37 @@ pub(super) fn identity(out: &mut Observer<'_>, name: &str, state: &State<'_>) ->
     out.world.program(&resolved.real)
 }
 
-/// The name under which the program is known, or `None` if its identity settles what it is.
-pub(super) fn judge_identity(
-    runner: &mut Runner<'_, '_>,
+/// A program as it was called, and whose it is.
+struct Called<'a> {
     identity: Identity,
-    name: &str,
-    words: &[Field],
+    name: &'a str,
+    by: &'a By,
+}
+
+/// The name under which the program is known, or `None` if its identity settles what it is.
+fn judge_identity(
+    runner: &mut Runner<'_, '_>,
+    Called { identity, name, by }: Called<'_>,
+    start: &Start<'_>,
     state: &mut State<'_>,
-    input: &Stream,
-    by: &By,
 ) -> Option<String> {
+    let run = |file| FileRun { file, input: &start.input, by, how: How::Itself };
     match identity {
         Identity::Trusted(_) => Some(crate::path::name(name).to_owned()),
         Identity::Project(path) => {
-            console_input(runner.out, crate::path::name(&path), words, input, by);
-            project_program(runner, &path, words, state, input, by, How::Itself);
+            console_input(runner.out, crate::path::name(&path), start.words, &start.input, by);
+            project_program(runner, &run(&path), start.words, state);
             None
         }
         Identity::Changed(path) => {
-            run_file(runner, &path, state, input, by, Mark::ChangedBinary, How::Itself);
+            run_file(runner, &run(&path), Mark::ChangedBinary, state);
             // It may still be what it is called, so the words are judged all the same.
             runner.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
         }
         Identity::Exchanged(path) => {
             runner
                 .out
-                .lower(Degree::Opaque, format!("what `{}` does since its bytes changed", crate::path::name(&path)));
+                .lower(Degree::Opaque, format!("what `{}` does, because its bytes changed", crate::path::name(&path)));
             executes_file(runner.out, &path, by, Marks::default().with(Mark::ExchangedBinary));
             runner.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
         }

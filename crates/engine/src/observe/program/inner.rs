@@ -4,12 +4,11 @@ use std::rc::Rc;
 
 use doorward_vocabulary::Marks;
 
-use super::roles::shell_code;
-use super::{Invocation, run};
+use super::{Invocation, Start, run};
+use crate::observe::field::Field;
+use crate::observe::paths::words::is_plain_inside;
 use crate::observe::shell::code::runs_data;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::paths::is_plain_inside;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
 
@@ -20,7 +19,7 @@ pub(crate) fn placed_command(
     invocation: &mut Invocation,
     state: &mut State<'_>,
 ) {
-    use crate::observe::shell::field::UNKNOWN;
+    use crate::observe::field::UNKNOWN;
     use crate::observe::stream::Shape;
     let cwd = invocation.cwd.as_deref();
     let starts = invocation.args.operands.get(1..).unwrap_or_default();
@@ -61,10 +60,10 @@ pub(crate) fn inner_command(
         inner.set(name, value.clone());
         inner.export(name);
     }
+    let command = Start { words: &words, input: invocation.input.clone(), part: invocation.by.part };
     runner.depth += 1;
     let manner = std::mem::take(&mut runner.manner);
-    let (output, mut caused) =
-        runner.collect(|runner| run(runner, words, &mut inner, invocation.input.clone(), invocation.by.part));
+    let (output, mut caused) = runner.collect(|runner| run(runner, command, &mut inner));
     runner.manner = manner;
     runner.depth -= 1;
     state.written = inner.written;
@@ -124,5 +123,26 @@ fn searches_secrets(invocation: &Invocation) -> bool {
     let endings = ["-e", "--extension"].iter().filter_map(|flag| args.value(flag));
     let words = args.operands.first().into_iter().chain(endings);
     args.has_any(&["-H", "--hidden", "-u", "--unrestricted"])
-        || words.into_iter().any(|word| word.exact().is_none_or(crate::observe::globs::may_find_sensitive))
+        || words.into_iter().any(|word| word.exact().is_none_or(crate::observe::paths::globs::may_find_sensitive))
+}
+
+/// A text that a shell of its own runs.
+pub(crate) fn shell_code(
+    runner: &mut Runner<'_, '_>,
+    field: &Field,
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
+    match field.known() {
+        Some(text) if !field.origin.download => {
+            let mut inner: State<'_> = state.clone();
+            inner.cwd = invocation.cwd.as_deref().map(Rc::from);
+            let output = runner.subshell_text(text, &inner, invocation.input.clone(), invocation.by.part);
+            invocation.output = output;
+        }
+        Some(_) | None => {
+            let by = invocation.by.clone();
+            runs_data(runner.out, field.origin, &by);
+        }
+    }
 }

@@ -1,32 +1,34 @@
 //! One invocation of a known program, from its words to what comes out.
 
-use doorward_vocabulary::{Degree, Marks, Operation};
+use doorward_vocabulary::{Degree, Operation};
 
 use super::arriving::note_arrivals;
 use super::conditions::{asks_a_subcommand, asks_anything};
 use super::extra_checks::{hunted_secrets, made_by_mktemp, note_guard, note_links, picked_secrets, telling_arguments};
-use super::findings::{Findings, carry_out};
+use super::findings::Findings;
 use super::grammar::echo::listed;
 use super::grammar::git_extra::git_extra_named;
 use super::grammar::git_remote::gh_fetches;
 use super::grammar::grammar;
 use super::grammar::prepare::prepare;
 use super::identity::program_named;
+use super::invocation::{Known, Start};
+use super::link_flags::follows;
 use super::naming::shown_name;
 use super::patches::note_patches;
 use super::reading::{assign_roles, directory_flags, unknown_words};
 use super::request_flags::reaching_values;
-use super::roles::{flag_values, operands};
 use super::sinks::displaced_sinks;
 use super::stated::{effects_of, note_downloads};
 use super::switches::note_switches;
-use super::value_shapes::shaped_values;
+use super::value_shapes::{foreign_settings, shaped_values};
+use super::words::{default_operand, flag_values, operands};
 use super::{Invocation, args, extra_checks, listing, scalar_output};
-use crate::knowledge::schema::{Does, Entry, Role};
-use crate::observe::links::follows;
-use crate::observe::observer::{By, Observer};
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::{DEPTH, Runner};
+use crate::knowledge::schema::Does;
+use crate::observe::field::Field;
+use crate::observe::program::carry_out::carry_out;
+use crate::observe::sheet::observer::{By, Observer};
+use crate::observe::shell::runner::{DEPTH, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::World;
@@ -34,33 +36,21 @@ use crate::world::World;
 /// Judges a known program with its words.
 pub(crate) fn invoke<'a>(
     runner: &mut Runner<'_, '_>,
-    entry: Entry,
-    words: &[Field],
+    Known { entry, name }: Known,
+    start: Start<'_>,
     state: &mut State<'a>,
-    input: Stream,
-    by: By,
 ) -> Stream {
-    if let Some(extra) = git_extra_named(runner.out, &entry, words, state) {
-        return program_named(runner, &extra, words.get(1..).unwrap_or_default(), state, input, by.part);
+    if let Some(extra) = git_extra_named(runner.out, &entry, start.words, state) {
+        let start = Start { words: start.words.get(1..).unwrap_or_default(), ..start };
+        return program_named(runner, &extra, start, state);
     }
+    let Start { words, input, part } = start;
     let prepared = prepare(runner.out, &entry, words, state);
     let args = args::read(entry, prepared.as_deref().unwrap_or(words), runner.out.knowledge);
-    let name = by.name.clone();
-    let mut invocation = Invocation {
-        by: By { name: shown_name(&name, &args), part: by.part },
-        does: args.entry().map(|entry| entry.does.clone()).unwrap_or_default(),
-        roles: Vec::new(),
-        output: Stream::unknown(Origin::default()),
-        cwd: state.cwd.as_deref().map(str::to_owned),
-        passes_input: true,
-        environment: Vec::new(),
-        stored: Vec::new(),
-        work_tree: None,
-        task: None,
-        done: false,
-        input,
-        args,
-    };
+    let by = By { name: shown_name(&name, &args), part };
+    let mut invocation = Invocation::new(by, args, input, state.cwd.as_deref());
+    invocation.does = invocation.args.entry().map(|entry| entry.does.clone()).unwrap_or_default();
+    invocation.passes_input = true;
     if is_information(&invocation) {
         if asks_anything(&invocation.args) {
             invocation.args.unknown_sub = None;
@@ -95,7 +85,6 @@ fn act(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut Sta
     runner.depth -= 1;
     let found = beyond_the_tables(runner.out.world, invocation);
     carry_out(runner, found, invocation, state);
-    gh_fetches(runner.out, invocation, state);
     note_patches(runner.out, invocation, state);
 }
 
@@ -104,16 +93,19 @@ fn act_by_tables(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state
     assign_roles(runner.out, invocation);
     directory_flags(runner.out, invocation);
     let outer = std::mem::replace(&mut runner.out.follows, follows(invocation));
-    grammar(runner, invocation, state);
+    let found = grammar(runner.out, invocation, state);
+    carry_out(runner, found, invocation, state);
     let mut found = unknown_words(invocation);
     found.extend(reaching_values(runner.out.world, invocation));
     found.extend(shaped_values(runner.out.world, invocation));
+    found.extend(foreign_settings(runner.out.world, invocation));
     carry_out(runner, found, invocation, state);
     if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
         invocation.output.text = made_by_mktemp(runner.out, invocation, state);
     }
     if !invocation.done {
-        flag_values(runner, invocation, state);
+        let found = flag_values(invocation);
+        carry_out(runner, found, invocation, state);
         words(runner, invocation, state);
         effects_of(runner, invocation, state);
     }
@@ -126,17 +118,19 @@ fn beyond_the_tables(world: &dyn World, invocation: &Invocation) -> Findings {
     found.extend(picked_secrets(world, invocation));
     found.extend(telling_arguments(world, invocation));
     found.extend(displaced_sinks(world, invocation));
+    found.extend(gh_fetches(world, invocation));
     found
 }
 
 /// The operands, with the marks that flags give them.
 fn words(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     let ((), mut caused) = runner.collect(|runner| {
-        operands(runner, invocation, state);
-        default_operand(runner, invocation, state);
+        let mut found = operands(invocation);
+        found.extend(default_operand(invocation));
+        carry_out(runner, found, invocation, state);
         note_links(runner.out, invocation);
     });
-    let marks = flag_marks(invocation);
+    let marks = invocation.flag_marks();
     caused.mark(marks);
     if !marks.is_empty() && invocation.does.is_empty() && caused.is_empty() {
         invocation.does.push(Does { marks, ..Does::usual(Operation::Read) });
@@ -151,25 +145,6 @@ fn is_information(invocation: &Invocation) -> bool {
         && args.unknown.is_empty()
         && args.given.iter().all(|given| given.value.is_none())
         && (args.operands.is_empty() || asks_a_subcommand(args) || asks_anything(args))
-}
-
-/// Programs that work on the current directory if no path is named.
-fn default_operand(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let Some(default) = invocation.args.entry().and_then(|entry| entry.default.clone()) else { return };
-    let is_path = |role: &Role| {
-        matches!(role, Role::Read | Role::Print | Role::ReadTree | Role::List | Role::Edit | Role::Create | Role::Write)
-    };
-    let wanted = default.given.is_empty() || default.given.iter().any(|flag| invocation.args.has(flag));
-    let unwanted = default.unless.iter().any(|flag| invocation.args.has(flag));
-    if wanted && !unwanted && !invocation.roles.iter().any(is_path) {
-        crate::observe::program::roles::role(
-            runner,
-            &Field::literal(".", doorward_shell::Span::default()),
-            default.role,
-            invocation,
-            state,
-        );
-    }
 }
 
 /// What comes out: what was read, what was passed through, and where it came from.
@@ -202,11 +177,4 @@ fn finish(out: &mut Observer<'_>, invocation: Invocation) -> Stream {
     }
     out.prints_lists |= matches!(output.shape, Shape::ProjectPaths | Shape::ProjectNames);
     output
-}
-
-pub(crate) fn flag_marks(invocation: &Invocation) -> Marks {
-    invocation.args.given.iter().fold(Marks::default(), |mut all, given| {
-        all.union(given.changes.marks);
-        all
-    })
 }

@@ -2,13 +2,14 @@
 
 use super::Invocation;
 use super::args::Args;
-use crate::observe::globs::{leaves_odd_names, may_filter_sensitive, may_find_sensitive, may_pick_sensitive};
-use crate::observe::shell::field::Field;
-use crate::observe::shell::paths::{is_free_of_flags, is_ours, is_plain_inside};
+use crate::observe::field::Field;
+use crate::observe::paths::globs::{leaves_odd_names, may_filter_sensitive, may_find_sensitive, may_pick_sensitive};
+use crate::observe::paths::words::{is_free_of_flags, is_ours, is_plain_inside};
 use crate::observe::stream::Shape;
 use crate::world::World;
 
 /// Filters that leave lines as they are, with the flags under which they do.
+// Only flags that leave a line whole: `cut`, `sed` or `grep -o` would make another path out of it.
 const FILTERS: &[(&str, &[&str])] = &[
     ("head", &["-n", "--lines", "-q"]),
     ("tail", &["-n", "--lines", "-q"]),
@@ -74,6 +75,7 @@ fn only(args: &Args, names: &[&str]) -> bool {
 
 /// Files that hold a text; a search for secrets may find some.
 fn found(args: &Args, inside: &dyn Fn(&Field) -> bool, world: &dyn World) -> Option<Shape> {
+    // Flags under which the search prints names. `-A`, `-B` and `-C` are missing, as they print lines.
     const FLAGS: &[&str] = &[
         "-l",
         "--files-with-matches",
@@ -147,6 +149,7 @@ fn patterns_of(args: &Args) -> impl Iterator<Item = &Field> {
 
 /// The text is one that secrets are looked for with, by name or by content.
 fn hunts(text: &str) -> bool {
+    // What people search for to find credentials, by name or content.
     const WORDS: &[&str] = &["secret", "passw", "api_key", "apikey", "api-key", "private", "cred", "auth", "token"];
     let lower = text.to_ascii_lowercase();
     may_find_sensitive(&lower) || WORDS.iter().any(|word| lower.contains(word))

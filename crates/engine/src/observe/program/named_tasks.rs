@@ -3,17 +3,18 @@
 use doorward_vocabulary::{Mark, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
-use super::grammar::deployment;
-use super::tasks::destroys_data;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 
 /// Runners whose every operand is a task.
+// Their operands are names of tasks in a file of the project, so the name itself says whether it deploys
+// (project-work-828).
 const ALL: &[&str] = &[
     "just", "task", "go-task", "invoke", "inv", "fab", "rake", "ant", "mage", "doit", "poe", "grunt", "gulp", "turbo",
     "lerna", "nx", "moon", "ninja",
 ];
 
 /// Runners with a word for it: the operand behind that word is the task.
+// For these most subcommands are their own; only behind the listed words a task follows.
 const BEHIND: &[(&str, &[&str])] = &[
     ("mise", &["run", "r"]),
     ("rtx", &["run", "r"]),
@@ -31,6 +32,7 @@ const BEHIND: &[(&str, &[&str])] = &[
 ];
 
 /// Runners that take their tasks as the value of a flag.
+// As their manuals have it: the tasks are values, not operands.
 const FLAGS: &[(&str, &[&str])] = &[
     ("nx", &["-t", "--target", "--targets"]),
     ("nox", &["-s", "--session", "--sessions", "-e"]),
@@ -83,4 +85,65 @@ fn names(invocation: &Invocation) -> Vec<String> {
     }
     let plain = found.into_iter().flat_map(|text| text.split(',')).filter(|text| !text.contains('='));
     plain.map(|text| text.replace(['/', '.', '#'], ":")).collect()
+}
+
+/// What the name of a target or script says about the world outside.
+pub(crate) fn deployment(name: &str) -> Option<Mark> {
+    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    words.find_map(|word| match word.to_ascii_lowercase().as_str() {
+        "deploy" | "rollout" | "provision" | "destroy" => Some(Mark::Deploy),
+        "publish" | "release" | "push" | "upload" => Some(Mark::Publish),
+        _ => None,
+    })
+}
+
+/// The name of a task says that it destroys the data of an application.
+pub(crate) fn destroys_data(task: &str, camel: bool) -> bool {
+    if task.starts_with('-') || task.contains(['/', '.', '=', ' ']) {
+        return false;
+    }
+    let mut spaced = String::new();
+    for letter in task.chars() {
+        if !letter.is_ascii_alphanumeric() || (camel && letter.is_ascii_uppercase()) {
+            spaced.push(' ');
+        }
+        if letter.is_ascii_alphanumeric() {
+            spaced.push(letter.to_ascii_lowercase());
+        }
+    }
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
+    let lower = task.to_ascii_lowercase();
+    has(&["drop", "wipe", "flush", "purge", "truncate", "nuke", "dropdb", "resetdb", "flushdb", "flushall"])
+        || lower.contains("dropall")
+        || (has(&["fresh", "reset", "refresh", "clean", "replant", "empty"])
+            && has(&["db", "database", "databases", "migrate", "migration", "migrations", "schema", "flyway"]))
+        || (has(&["db", "migrate", "migration", "schema", "structure", "ecto", "doctrine"])
+            && has(&["load", "setup", "rollback", "down", "redo", "revert", "undo", "downgrade"]))
+        || (lower.contains("flyway") && lower.contains("clean"))
+}
+
+/// The name of a script or target says that it destroys a database.
+pub(crate) fn destroys_database(name: &str) -> bool {
+    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
+    destroys_data(name, false)
+        && words.any(|word| matches!(word.to_ascii_lowercase().as_str(), "db" | "database" | "schema" | "migrate"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::destroys_data;
+
+    #[test]
+    fn names_of_tasks() {
+        for task in ["db:drop", "migrate:fresh", "doctrine:database:drop", "reset_db", "flush", "db:drop[x]"] {
+            assert!(destroys_data(task, false), "{task}");
+        }
+        for task in ["flyway:clean", "liquibase:dropAll", "flywayClean", ":app:flywayClean"] {
+            assert!(destroys_data(task, true), "{task}");
+        }
+        for task in ["test", "clean", "db:migrate", "cache:clear", "tests/drop.py", "dropdown", "build", "reset"] {
+            assert!(!destroys_data(task, true), "{task}");
+        }
+    }
 }

@@ -6,7 +6,7 @@ use super::Invocation;
 use super::args::Args;
 use crate::effect::Target;
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 
 pub(super) fn shown_name(name: &str, args: &Args) -> String {
     let subs = args.entry().and_then(|entry| entry.key.split_once(' ')).map(|(_, subs)| subs);

@@ -115,6 +115,8 @@ impl Reader {
         if self.mode(line) {
             return true;
         }
+        // Every header by which `patch` or git picks the file to write. Missing one would let a patch name one file
+        // and change another.
         const NAMES: &[(&str, bool, End)] = &[
             ("--- ", false, End::Changed),
             ("+++ ", false, End::Changed),
@@ -160,6 +162,7 @@ impl Reader {
     }
 
     fn mode(&mut self, line: &str) -> bool {
+        // Headers that git reads and `patch` ignores; a mode change alone still changes a file.
         const MODES: &[&str] = &["new file mode ", "deleted file mode ", "new mode ", "old mode ", "index "];
         let Some(rest) = MODES.iter().find_map(|start| line.strip_prefix(start)) else { return false };
         self.file.creates |= line.starts_with("new file");

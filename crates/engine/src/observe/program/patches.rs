@@ -5,20 +5,22 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::Invocation;
 use super::patch_hunk::applied;
 use super::patch_text::{self, End, FilePatch, Name};
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::recipes::files;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::aftermath::store;
-use crate::observe::shell::field::Field;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Origin, Stream};
 use crate::path;
 use crate::world::{Content, World};
 
 /// More files than a person would read are not listed one by one.
+// A person reads a handful. A larger patch asks as a whole.
 const FILES: usize = 200;
 
 /// Longer patches are not read.
+// The same limit as for other text that is read during a call.
 const LIMIT: usize = 256 * 1024;
 
 /// The program that applies a patch.
@@ -80,10 +82,10 @@ pub(super) fn note_patches(out: &mut Observer<'_>, invocation: &Invocation, stat
     reading.is_own = is_own_patch(out.world, invocation, state);
     patch_elsewhere(out, &reading, invocation);
     let Some(texts) = patch_texts(out.world, applier, invocation, state) else {
-        return unread_patch(out, "a patch whose text doorward cannot see", invocation);
+        return unread_patch(out, "a patch whose text doorward can't see", invocation);
     };
     for text in texts.iter().filter(|text| !text.trim().is_empty()) {
-        patch_text(out, text, &reading, invocation, state);
+        patch_text(out, &Patch { text, reading: &reading, invocation }, state);
     }
 }
 
@@ -92,29 +94,38 @@ fn unread_patch(out: &mut Observer<'_>, what: &str, invocation: &Invocation) {
     out.unknown(Operation::Write, &invocation.by, Marks::default().with(Mark::Unseen));
 }
 
-fn patch_text(
-    out: &mut Observer<'_>,
-    text: &str,
-    reading: &Reading<'_>,
-    invocation: &Invocation,
-    state: &mut State<'_>,
-) {
-    let read = patch_text::read(text);
+/// One patch, and who applies it.
+struct Patch<'p> {
+    text: &'p str,
+    reading: &'p Reading<'p>,
+    invocation: &'p Invocation,
+}
+
+/// One file of a patch, at a path that its name may stand for.
+struct Patched<'p> {
+    path: String,
+    name: Option<&'p Name>,
+    file: &'p FilePatch,
+}
+
+fn patch_text(out: &mut Observer<'_>, patch: &Patch<'_>, state: &mut State<'_>) {
+    let invocation = patch.invocation;
+    let read = patch_text::read(patch.text);
     if let Some(doubt) = read.doubt {
         unread_patch(out, doubt, invocation);
     }
     if read.files.is_empty() {
-        return unread_patch(out, "a text that is no patch doorward can read", invocation);
+        return unread_patch(out, "a patch in a format doorward can't read", invocation);
     }
     if read.files.len() > FILES {
-        unread_patch(out, "a patch with more files than are looked at", invocation);
+        unread_patch(out, "a patch with more files than doorward checks", invocation);
     }
     for file in read.files.iter().take(FILES) {
         if file.is_binary {
             unread_patch(out, "packed content", invocation);
         }
-        for (absolute, name) in patched_paths(out.world, file, reading) {
-            patch_file(out, &absolute, name, file, text, reading, invocation, state);
+        for (path, name) in patched_paths(out.world, file, patch.reading) {
+            patch_file(out, &Patched { path, name, file }, patch, state);
         }
     }
 }
@@ -215,17 +226,9 @@ fn patched_paths<'f>(world: &dyn World, file: &'f FilePatch, reading: &Reading<'
     found
 }
 
-#[expect(clippy::too_many_arguments, reason = "one file of one patch, in its circumstances")]
-fn patch_file(
-    out: &mut Observer<'_>,
-    absolute: &str,
-    name: Option<&Name>,
-    file: &FilePatch,
-    whole: &str,
-    reading: &Reading<'_>,
-    invocation: &Invocation,
-    state: &mut State<'_>,
-) {
+fn patch_file(out: &mut Observer<'_>, patched: &Patched<'_>, patch: &Patch<'_>, state: &mut State<'_>) {
+    let Patched { path: absolute, name, file } = patched;
+    let Patch { reading, invocation, .. } = patch;
     let is_reversed = reading.is_reversed;
     let (creates, deletes, added) = match is_reversed {
         true => (file.deletes, file.creates, &file.removed),
@@ -241,8 +244,9 @@ fn patch_file(
     let before = files::text(&path::lexical(absolute), out.world, state);
     let ((), mut caused) = out.collect(|out| {
         let (_, mut caused) = out.collect(|out| out.touch_path(touch, absolute, &invocation.by, Marks::default()));
-        caused.enter(absolute, whole);
+        caused.enter(absolute, patch.text);
         caused.enter(absolute, added);
+        caused.replace(absolute, added, out.world, || before.clone());
         out.write(caused);
         if file.is_link {
             patched_link(out, absolute, added, invocation);
@@ -294,6 +298,7 @@ fn patched_link(out: &mut Observer<'_>, absolute: &str, target: &str, invocation
 }
 
 /// `git am` goes on with what an earlier call began, or gives it up.
+// The files were looked up when the patch was first applied.
 const RESUMING: &[&str] =
     &["--abort", "--skip", "--continue", "-r", "--resolved", "--quit", "--retry", "--show-current-patch"];
 

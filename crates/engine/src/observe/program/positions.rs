@@ -1,7 +1,7 @@
 //! Which operand stands in which position of a command.
 
 use crate::knowledge::schema::{Count, Operand, Role};
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 
 /// `NAME=value` words, then a command.
 pub(super) fn environment_first(positions: &[&Operand], operands: &[Field]) -> Vec<Role> {

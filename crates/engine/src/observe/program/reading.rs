@@ -6,12 +6,11 @@ use super::Invocation;
 use super::builds::leads_to;
 use super::conditions::flags_are_harmless;
 use super::findings::Findings;
-use super::invoke::flag_marks;
 use super::positions::{environment_first, match_positions, without_change};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::{Grammar, Operand, Role};
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 
 /// Flags, words and subcommands that the tables do not know.
 pub(super) fn unknown_words(invocation: &Invocation) -> Findings {
@@ -65,7 +64,7 @@ pub(super) fn assign_roles(out: &mut Observer<'_>, invocation: &mut Invocation) 
     };
     let tables_say_all = matches!(entry.grammar, None | Some(Grammar::GitExtra));
     if tables_say_all && roles.len() < args.operands.len() && args.unknown_sub.is_none() {
-        out.lower(Degree::Unknown, format!("so many operands of `{}`", invocation.by.name));
+        out.lower(Degree::Unknown, format!("the extra arguments of `{}`", invocation.by.name));
         roles.resize(args.operands.len(), Role::Resource);
     }
     roles.resize(args.operands.len(), Role::Name);
@@ -128,7 +127,7 @@ pub(super) fn directory_flags(out: &mut Observer<'_>, invocation: &mut Invocatio
 }
 
 fn add_flag_effects(invocation: &mut Invocation) {
-    let marks = flag_marks(invocation);
+    let marks = invocation.flag_marks();
     add_extras(invocation, |_| true);
     for does in &mut invocation.does {
         does.marks.union(marks);

@@ -1,38 +1,38 @@
 //! Code that lives in files: project recipes, scripts, binaries, looked up and weighed by where they come from.
 
 use doorward_code::Language;
-use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
+use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
 
 use super::Invocation;
+use super::console::console;
+use super::file_trust::{FileRun, How, decides, executes_file, is_changed};
 use super::forwarded_args::asks_to_destroy;
 use super::inner::inner_command;
+use super::invocation::{Known, Start};
 use super::invoke::invoke;
-use super::tasks::{console, fetched_here};
 use super::written::{Written, read_as, says_itself};
-use crate::effect::{Effect, Target};
-use crate::observe::code;
-use crate::observe::code::code_beside;
-use crate::observe::observer::{By, Observer};
+use crate::observe::code::{Source, code_beside};
+use crate::observe::field::Field;
+use crate::observe::program::file_trust::fetched_here;
 use crate::observe::recipes::arrived::{foreign_code, foreign_place, foreign_run, unread_arrivals};
 use crate::observe::recipes::sources::{changed_code, changed_imports, changed_mentions, may_run, sources};
 use crate::observe::recipes::trusted::{look_through, look_through_file};
 use crate::observe::recipes::unread::{names_stores, unread_sources};
 use crate::observe::recipes::{follow, follow_mentioned, follow_task, note_task};
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::State;
-use crate::observe::stream::Stream;
 use crate::path;
-use crate::permissions::wildcard;
 use crate::world::{Content, Tracking, World};
 
 /// Words that ask a script to destroy something.
+// Project scripts name their tasks freely; with one of these words they say themselves that data is lost.
 const DESTROYING: &[&str] = &[
     "flush", "drop", "drop-db", "drop_db", "purge", "destroy", "wipe", "truncate", "nuke", "reset-db", "db:drop",
     "db:reset", "teardown",
 ];
 
 /// Longer scripts are not looked through.
+// Scripts are written by hand. A longer file is a bundle, which reading would not explain.
 const SCRIPT_LIMIT: usize = 256 * 1024;
 
 /// A command that runs a recipe of the project: delegated if the project is trusted and the recipe unchanged.
@@ -49,7 +49,7 @@ pub(crate) fn recipe(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, s
         runner.out.lower(
             Degree::Opaque,
             format!(
-                "`{changed}`, which decides what `{}` runs, changed since the project was trusted",
+                "`{changed}` has changed since you trusted the project, and it decides what `{}` runs",
                 invocation.by.name
             ),
         );
@@ -76,7 +76,7 @@ pub(crate) fn recipe(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, s
         marks.add(Mark::UntrustedProject);
         runner
             .out
-            .lower(Degree::Opaque, format!("`{}` runs code of a project that nobody has trusted", invocation.by.name));
+            .lower(Degree::Opaque, format!("`{}` runs code of a project that isn't trusted yet", invocation.by.name));
     } else if !inside {
         marks.add(Mark::OutsideProject);
         runner.out.lower(Degree::Opaque, format!("`{}` runs code outside the project", invocation.by.name));
@@ -142,30 +142,23 @@ fn runs_on_load(world: &dyn World, file: &str) -> bool {
 }
 
 /// A program that lies in the project.
-pub(crate) fn project_program(
-    runner: &mut Runner<'_, '_>,
-    file: &str,
-    words: &[Field],
-    state: &mut State<'_>,
-    input: &Stream,
-    by: &By,
-    how: How,
-) {
+pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, words: &[Field], state: &mut State<'_>) {
+    let FileRun { file, by, .. } = *run;
     if is_changed(runner.out.world, file, state) {
-        return run_file(runner, file, state, input, by, Mark::SessionFile, how);
+        return run_file(runner, run, Mark::SessionFile, state);
     }
     if foreign_place(runner.out.world, file, state).is_some() {
-        return run_file(runner, file, state, input, by, Mark::OutsideProject, how);
+        return run_file(runner, run, Mark::OutsideProject, state);
     }
     if let Some(place) = fetched_here(Some(file), state) {
-        runner.out.lower(Degree::Opaque, format!("`{}` lies in `{place}`, which this call fetched", path::name(file)));
+        runner.out.lower(Degree::Opaque, format!("`{}` is in `{place}`, which this call fetched", path::name(file)));
         return executes_file(runner.out, file, by, Marks::default().with(Mark::ChangedRecipe));
     }
     if let Some(changed) = changed_beside(runner, file, state) {
         runner.out.lower(
             Degree::Opaque,
             format!(
-                "`{changed}`, which decides what `{}` runs, changed since the project was trusted",
+                "`{changed}` has changed since you trusted the project, and it decides what `{}` runs",
                 path::name(file)
             ),
         );
@@ -192,34 +185,30 @@ pub(crate) fn project_program(
     if console(runner, path::name(file), rest, state, by) {
         marks.add(Mark::Destroys);
     }
-    wrapped_tool(runner, file, rest, state, input, by);
+    wrapped_tool(runner, run, rest, state);
     names_stores(runner.out, by, state);
     match tracking {
         Tracking::Clean | Tracking::Rebuildable if runner.out.world.project_trusted() => {
             runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
-            look_through_file(runner, file, state, by, how);
+            look_through_file(runner, run, state);
         }
         Tracking::Clean | Tracking::Rebuildable => {
             marks.add(Mark::UntrustedProject);
-            runner.out.lower(Degree::Opaque, format!("`{}` of a project that nobody has trusted", path::name(file)));
+            runner.out.lower(Degree::Opaque, format!("`{}` of a project that isn't trusted yet", path::name(file)));
         }
         Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown => {
-            return run_file(runner, file, state, input, by, Mark::ProjectBinary, how);
+            return run_file(runner, run, Mark::ProjectBinary, state);
         }
     }
     executes_file(runner.out, file, by, marks);
 }
 
 /// `./gradlew`, `node_modules/.bin/prisma`: a tool that lies in the project is read by its own table as well.
-fn wrapped_tool(
-    runner: &mut Runner<'_, '_>,
-    file: &str,
-    words: &[Field],
-    state: &mut State<'_>,
-    input: &Stream,
-    by: &By,
-) {
+fn wrapped_tool(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, words: &[Field], state: &mut State<'_>) {
+    let file = run.file;
     let name = path::name(file);
+    // Here package managers link programs of dependencies under the program's own name, so what doorward knows of it
+    // applies.
     const PLACES: &[&str] = &["/node_modules/.bin/", "/vendor/bin/", "/.venv/bin/", "/venv/bin/"];
     let wraps = matches!(name, "gradlew" | "mvnw") || PLACES.iter().any(|place| file.contains(place));
     // A file of the project may have the name of any program, but hardly that of one that works on projects.
@@ -229,43 +218,36 @@ fn wrapped_tool(
         [name, &task].iter().filter_map(|key| runner.out.knowledge.entry(key)).any(|entry| !entry.delegates.is_empty());
     let entry = runner.out.knowledge.entry(name);
     if let Some(entry) = entry.filter(|_| wraps || (is_own && works_on_projects)) {
-        let by = By { name: name.to_owned(), part: by.part };
-        invoke(runner, entry, words, state, input.clone(), by);
+        let start = Start { words, input: run.input.clone(), part: run.by.part };
+        invoke(runner, Known { entry, name: name.to_owned() }, start, state);
     }
 }
 
 /// A file of uncertain origin is run: looked through if it is a shell script, otherwise not understood.
-pub(crate) fn run_file(
-    runner: &mut Runner<'_, '_>,
-    file: &str,
-    state: &mut State<'_>,
-    input: &Stream,
-    by: &By,
-    mark: Mark,
-    how: How,
-) {
+pub(crate) fn run_file(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, mark: Mark, state: &mut State<'_>) {
+    let FileRun { file, by, .. } = *run;
     let marks = Marks::default().with(mark);
     if let Some(written) = state.written.get(file).cloned() {
         if written.origin.download {
             runner.out.flow(FlowKind::DownloadToExecute, by.part, by.part);
         }
         match written.content.filter(|_| !written.origin.download) {
-            Some(text) => file_text(runner, file, &text, state, input, by, how),
-            None => runner.out.lower(Degree::Opaque, format!("what `{}` holds now", path::name(file))),
+            Some(text) => file_text(runner, run, &text, state),
+            None => runner.out.lower(Degree::Opaque, format!("what `{}` contains now", path::name(file))),
         }
         return executes_file(runner.out, file, by, marks.with(Mark::SessionFile));
     }
     match runner.out.world.content(file, SCRIPT_LIMIT) {
         Content::Text(text) => {
-            file_text(runner, file, &text, state, input, by, how);
+            file_text(runner, run, &text, state);
             executes_file(runner.out, file, by, marks);
         }
         Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => {
             let is_built = runner.out.world.tracking(file) == Tracking::Rebuildable;
             let instead = if is_built {
-                ", which was built anew: its build tool can run it"
+                ", which was rebuilt: run it through its build tool instead"
             } else if mark == Mark::ChangedBinary {
-                ", which is not on your list of programs as it is now: `doorward trust tools` lists it"
+                ", which changed since you listed it: run `doorward trust tools` to list it again"
             } else {
                 ""
             };
@@ -276,95 +258,30 @@ pub(crate) fn run_file(
 }
 
 /// The content of a file, in the language in which it is run.
-pub(crate) fn file_text(
-    runner: &mut Runner<'_, '_>,
-    file: &str,
-    text: &str,
-    state: &mut State<'_>,
-    input: &Stream,
-    by: &By,
-    how: How,
-) {
-    let written = match how {
+pub(crate) fn file_text(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, text: &str, state: &mut State<'_>) {
+    let FileRun { file, by, .. } = *run;
+    let written = match run.how {
         How::Itself => says_itself(text),
         How::Read => read_as(file, &by.name, state.shell()),
     };
     match written {
         Some(Written::Shell(shell)) => {
-            runner.text_of(shell, text, state, input.clone(), by.part);
+            runner.text_of(shell, text, state, run.input.clone(), by.part);
         }
         Some(Written::In(language)) => {
             let beside = path::parent(file).to_owned();
             let manner = runner.manner;
-            if manner == code::Manner::Strict {
-                runner.manner = code::Manner::Script;
+            if manner == Manner::Strict {
+                runner.manner = Manner::Script;
             }
-            code_beside(runner, Some(beside), text, Some(language), state, by);
+            code_beside(runner, &Source { text, language: Some(language), by }, Some(beside), state);
             runner.manner = manner;
         }
         None => runner.out.lower(Degree::Opaque, format!("what `{}` does", path::name(file))),
     }
 }
 
-pub(crate) fn executes_file(out: &mut Observer<'_>, file: &str, by: &By, marks: Marks) {
-    out.note_run(file);
-    let place = crate::place::classify(file, out.world);
-    let mut effect = Effect::new(Operation::Execute, Target::Program(file.to_owned()));
-    effect.scope = place.scope.max(Scope::Project);
-    // Running a shared file changes nothing for the others.
-    effect.reach = if place.reach == Reach::Shared { Reach::Project } else { place.reach.max(Reach::Project) };
-    effect.reversibility = Reversibility::Tracked;
-    effect.marks = place.marks;
-    effect.marks.union(marks);
-    effect.by.clone_from(&by.name);
-    effect.part = by.part;
-    out.effect(effect);
-}
-
 /// A value that names a program to run.
 pub(crate) fn executes(runner: &mut Runner<'_, '_>, field: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
     inner_command(runner, vec![field.clone()], invocation, state);
-}
-
-/// The file was written or changed: since the project was trusted, in this session, or by this call.
-pub(crate) fn is_changed(world: &dyn World, file: &str, state: &State<'_>) -> bool {
-    let look = world.look(file);
-    look.changed_since_trust || look.created_this_session || state.written.contains_key(file)
-}
-
-/// A file of a trusted project, as it was when it was trusted.
-pub(crate) fn is_own_setting(world: &dyn World, file: &str, state: &State<'_>) -> bool {
-    !is_changed(world, file, state)
-        && foreign_place(world, file, state).is_none()
-        && world.project_trusted()
-        && world.tracking(file) == Tracking::Clean
-}
-
-/// Why a file of the project does not count as what was trusted.
-pub(crate) fn not_as_trusted(world: &dyn World, file: &str, state: &State<'_>) -> &'static str {
-    let look = world.look(file);
-    if look.created_this_session || state.written.contains_key(file) {
-        "which was written in this session"
-    } else if look.changed_since_trust {
-        "which changed since the project was trusted"
-    } else {
-        "which git does not track"
-    }
-}
-
-/// A pattern of a delegate names this file: by its last component, or by the end of its path.
-pub(crate) fn decides(pattern: &str, file: &str) -> bool {
-    if pattern.contains('/') {
-        return file.ends_with(&format!("/{pattern}")) || wildcard(&format!("*/{pattern}"), file);
-    }
-    wildcard(pattern, path::name(file))
-}
-
-/// How a file is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    /// As a program: its own first line says by whom.
-    Itself,
-    /// Another program reads it.
-    Read,
 }

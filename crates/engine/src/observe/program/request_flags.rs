@@ -4,10 +4,11 @@ use doorward_vocabulary::{Degree, Mark};
 
 use super::Invocation;
 use super::findings::Findings;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 use crate::world::World;
 
 /// Headers by which a server is told to take a request for one with another method.
+// Frameworks honour these, so a GET deletes (network-073, network-074).
 const METHOD_HEADERS: &[&str] = &["x-http-method-override", "x-http-method", "x-method-override"];
 
 /// `-H 'X-HTTP-Method-Override: DELETE'` deletes, `--inspect=0.0.0.0` lets everybody run code here.

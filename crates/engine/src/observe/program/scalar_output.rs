@@ -2,7 +2,7 @@
 
 use super::Invocation;
 use super::args::{Args, Given};
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 use crate::observe::stream::Shape;
 
 /// Programs that print one number or name made of letters and digits.
@@ -42,6 +42,7 @@ pub(super) fn prints_a_token(invocation: &Invocation) -> bool {
         }
         // A word that is trimmed or passed on is still that word; with other letters taken away it may be a path.
         "tr" => {
+            // Removing blanks cannot make a different path out of one word; removing letters can (shell-tricks-473).
             const BLANKS: &[&str] = &[" ", "\\n", "[:space:]", "[:blank:]", " \\n", "\\r", "\\t", " \\t", "\\r\\n"];
             let trims = args.operands.iter().all(|word| word.exact().is_some_and(|text| BLANKS.contains(&text)));
             plain && invocation.input.shape == Shape::Token && args.has("-d") && args.given.len() == 1 && trims
@@ -56,6 +57,7 @@ pub(super) fn prints_a_token(invocation: &Invocation) -> bool {
 
 /// The lines of one file, or of what comes in, are counted.
 fn prints_one_count(args: &Args) -> bool {
+    // With these grep prints one number or nothing, so the output is safe to use as a word (shell-tricks-438).
     const FLAGS: &[&str] = &["-c", "--count", "-i", "-v", "-w", "-x", "-E", "-F", "-P", "-e", "-h", "-s", "-a", "-q"];
     let files = args.operands.len().saturating_sub(usize::from(!args.has("-e")));
     files <= 1

@@ -4,15 +4,15 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
 use super::builds::builds_directory;
-use super::recipe::{How, executes_file, is_changed, is_own_setting, not_as_trusted, project_program, run_file};
-use super::tasks::console_input;
+use super::console::console_input;
+use super::recipe::{project_program, run_file};
 use crate::knowledge::schema::Role;
-use crate::observe::carried::{carried_file, note_carried_run};
 use crate::observe::code;
-use crate::observe::observer::By;
+use crate::observe::field::{Field, positional};
+use crate::observe::paths::carried::{carried_file, note_carried_run};
+use crate::observe::program::file_trust::{FileRun, How, executes_file, is_changed, is_own_setting, not_as_trusted};
 use crate::observe::recipes::sources::changed_imports;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
@@ -33,7 +33,7 @@ pub(crate) fn script_file(
     if !sources || !words.is_empty() {
         state.positional = positional(words);
     }
-    run_script(runner, field, role, invocation, state, &by);
+    run_script(runner, field, role, invocation, state);
     state.positional = outer;
 }
 
@@ -43,9 +43,8 @@ fn run_script(
     role: Role,
     invocation: &mut Invocation,
     state: &mut State<'_>,
-    by: &By,
 ) {
-    let by = by.clone();
+    let by = invocation.by.clone();
     if let Some(Stream { text, .. }) = &field.process {
         let stream = Stream { text: text.clone(), ..Stream::unknown(field.origin) };
         runner.run_stream(&stream, state, &by);
@@ -81,7 +80,7 @@ fn run_script(
     }
     let resolved = path::resolve(&absolute, runner.out.world, path::Follow::Last);
     if resolved.lost {
-        runner.out.lower(Degree::Opaque, format!("it is not known where the links of `{absolute}` end"));
+        runner.out.lower(Degree::Opaque, format!("where the links of `{absolute}` end"));
     }
     // A file may be called like this, but where none is known to be it is more likely code that was taken for a name.
     let is_there =
@@ -93,7 +92,7 @@ fn run_script(
     }
     let real = loaded_as(runner.out.world, resolved.real, role, state);
     if crate::place::classify(&real, runner.out.world).sensitivity > doorward_vocabulary::Sensitivity::None {
-        runner.out.touch_path(crate::observe::file_effect::Touch::Read, &real, &by, Marks::default());
+        runner.out.touch_path(crate::observe::paths::touch::Touch::Read, &real, &by, Marks::default());
     }
     let inside = runner.out.world.project().is_some_and(|project| path::under(&real, project));
     let runs_project = invocation.does.iter().any(|does| does.operation == Operation::Execute);
@@ -106,17 +105,20 @@ fn run_script(
     if inside {
         let words = invocation.args.operands.clone();
         console_input(runner.out, path::name(&real), words.get(1..).unwrap_or_default(), &invocation.input, &by);
-        project_script(runner, &real, &words, role, state, &by);
+        let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
+        project_script(runner, &run, &words, role, state);
     } else if role == Role::Config && runner.out.world.tracking(&real) == Tracking::Outside {
         runner.out.lower(Degree::Opaque, format!("the configuration `{}` given to `{}`", path::name(&real), by.name));
         executes_file(runner.out, &real, &by, Marks::default().with(Mark::OutsideProject));
     } else {
-        run_file(runner, &real, state, &input, &by, Mark::OutsideProject, How::Read);
+        let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
+        run_file(runner, &run, Mark::OutsideProject, state);
     }
 }
 
 /// `-r ./setup` loads `setup.js` or `setup.rb`: the file that was written or changed, if there is one.
 fn loaded_as(world: &dyn World, file: String, role: Role, state: &State<'_>) -> String {
+    // In the order in which Node, Ruby and Python complete the name of a module.
     const ENDINGS: &[&str] =
         &[".js", ".mjs", ".cjs", ".ts", ".mts", ".json", ".rb", ".py", "/index.js", "/index.ts", "/__init__.py"];
     if role != Role::Script || code::of_file(&file).is_some() || state.written.contains_key(&file) {
@@ -126,32 +128,19 @@ fn loaded_as(world: &dyn World, file: String, role: Role, state: &State<'_>) -> 
     candidates.find(|candidate| is_changed(world, candidate, state)).unwrap_or(file)
 }
 
-fn project_script(
-    runner: &mut Runner<'_, '_>,
-    real: &str,
-    words: &[Field],
-    role: Role,
-    state: &mut State<'_>,
-    by: &By,
-) {
-    let input = &Stream::unknown(Default::default());
+fn project_script(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, words: &[Field], role: Role, state: &mut State<'_>) {
+    let real = run.file;
     let tracked =
         matches!(runner.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
     if is_changed(runner.out.world, real, state) || !tracked {
         if role == Role::ScriptSh || real.ends_with(".sh") || code::of_file(real).is_some() {
-            return run_file(runner, real, state, input, by, Mark::SessionFile, How::Read);
+            return run_file(runner, run, Mark::SessionFile, state);
         }
         runner.out.lower(
             Degree::Opaque,
             format!("`{}`, {}", path::name(real), not_as_trusted(runner.out.world, real, state)),
         );
-        return executes_file(runner.out, real, by, Marks::default().with(Mark::SessionFile));
+        return executes_file(runner.out, real, run.by, Marks::default().with(Mark::SessionFile));
     }
-    project_program(runner, real, words, state, input, by, How::Read);
-}
-
-/// What `$1` and its kin are for a script that gets these words; not known if any of them is not.
-pub(crate) fn positional(words: &[Field]) -> Option<std::rc::Rc<Vec<String>>> {
-    let known: Option<Vec<String>> = words.iter().map(|word| word.exact().map(str::to_owned)).collect();
-    known.map(std::rc::Rc::new)
+    project_program(runner, run, words, state);
 }

@@ -2,18 +2,21 @@
 
 use super::Invocation;
 use super::findings::Findings;
-use crate::observe::file_effect::Touch;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::path::{self, Follow};
 use crate::place;
 use crate::world::World;
 
 /// These exchange the name that comes last: nothing flows into what was there.
+// Writing *into* `/dev/null` is harmless; renaming over it replaces the device for everyone (machine-811).
 const REPLACING: &[&str] = &["mv", "ln", "link", "install", "rsync", "rename", "mount", "exch"];
 /// These do it to every name.
+// Here every operand is replaced, unmounted or cut, not only the last.
 const MAKING: &[&str] = &["mkfifo", "mknod", "umount", "truncate", "fallocate", "setcap", "swapon"];
 
 /// With any other flag `cp` may unlink the place, or give it the mode and owner of what is copied.
+// `--remove-destination` and `-f` unlink first, `-p` and `-a` change the mode (machine-804).
 const COPIES_INTO: &[&str] = &[
     "-v",
     "--verbose",

@@ -2,28 +2,32 @@
 
 use doorward_vocabulary::{Degree, FlowKind, Mark, Operation};
 
+use super::carry_out::carry_out;
 use super::conditions::happens;
 use super::containers::containers;
 use super::destination::place_effect;
 use super::extra_checks::{asks_loopback_only, environment_dump, host_marks};
+use super::file_roles::network_flows;
+use super::findings::stated_effect;
 use super::forwarded_args::handed_on;
 use super::naming::target;
 use super::recipe::recipe;
 use super::tasks::tasks;
 use super::{Invocation, named_tasks};
-use crate::effect::Effect;
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::observer::{By, Observer};
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 
 /// The effects that the entry states for the whole command.
 pub(crate) fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
     note_packages(invocation);
     named_tasks::note_named_tasks(invocation);
-    tasks(runner, invocation, state);
-    handed_on(runner, invocation, state);
+    let found = tasks(runner.out, invocation, state);
+    carry_out(runner, found, invocation, state);
+    let found = handed_on(runner.out.world, invocation);
+    carry_out(runner, found, invocation, state);
     if invocation.does.iter().any(|does| does.operation == Operation::Execute) {
         recipe(runner, invocation, state);
     }
@@ -43,19 +47,12 @@ pub(crate) fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocatio
             continue;
         }
         if does.operation == Operation::Execute && does.marks.has(Mark::ShellCode) {
-            runner.out.lower(Degree::Opaque, format!("the code that `{}` is given", invocation.by.name));
+            runner.out.lower(Degree::Opaque, format!("the code given to `{}`", invocation.by.name));
         }
         if does.marks.has(Mark::EnvironmentDump) {
             environment_dump(runner.out.world, &mut does, invocation);
         }
-        let mut effect = Effect::new(does.operation, target(&does, invocation));
-        effect.scope = does.scope;
-        effect.reversibility = does.reversibility;
-        effect.reach = does.reach;
-        effect.sensitivity = does.sensitivity;
-        effect.marks = does.marks;
-        effect.by.clone_from(&invocation.by.name);
-        effect.part = invocation.by.part;
+        let mut effect = stated_effect(&does, target(&does, invocation), invocation);
         place_effect(runner.out.world, &mut effect, invocation);
         if does.operation == Operation::Network && does.marks.has(Mark::Upload) {
             effect.marks.union(host_marks(runner.out.world, invocation));
@@ -68,13 +65,6 @@ pub(crate) fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocatio
             invocation.output.origin.secret = true;
         }
         runner.out.effect(effect);
-    }
-}
-
-/// Secret data reaches a program that talks to the network.
-pub(crate) fn network_flows(out: &mut Observer<'_>, secret: bool, by: &By) {
-    if secret {
-        out.flow(FlowKind::SecretToNetwork, by.part, by.part);
     }
 }
 

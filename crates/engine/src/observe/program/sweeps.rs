@@ -4,40 +4,20 @@ use doorward_vocabulary::Mark;
 
 use super::Invocation;
 use super::args::Args;
-use super::grammar::find_listed::{note_cut_searches, read_carried_links, told_by_searches};
+use super::searches::listed::{note_cut_searches, read_carried_links, told_by_searches};
 use crate::knowledge::schema::Role;
-use crate::observe::expanded::expanded_names;
-use crate::observe::file_effect::Touch;
-use crate::observe::globs::matches_any;
-use crate::observe::observer::Observer;
-use crate::observe::required::Required;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::paths::expanded::expanded_names;
+use crate::observe::paths::required::Required;
+use crate::observe::paths::sweep::Sweep;
+use crate::observe::paths::touch::Touch;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::Shape;
 use crate::path;
-use crate::world::{Content, Tracking, World};
-
-/// Which files come out of a tree.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Sweep {
-    /// Only files with such a name; all of them if there is none.
-    picks: Vec<String>,
-    /// Files and directories of such names are left out.
-    leaves: Vec<String>,
-    /// Hidden names are left out.
-    is_shy: bool,
-    /// What git ignores is left out.
-    is_ignoring: bool,
-    /// Text that a file must hold.
-    required: Option<Required>,
-    /// Nothing but names or numbers comes out.
-    keeps_secrets: bool,
-    /// Each file arrives elsewhere under a name that still says what it is.
-    is_copy: bool,
-    /// Binary files are shown as well.
-    is_binary: bool,
-}
+use crate::world::World;
 
 /// Programs that say no more of a file than its name, kind, size or sum.
+// Their output cannot show a line of a secret, so sweeping a whole tree with them is harmless.
 const SILENT: &[&str] = &[
     "wc",
     "file",
@@ -70,6 +50,7 @@ const SILENT: &[&str] = &[
 ];
 
 /// Flags under which a search prints names or numbers.
+// A search under these prints no content (reading-008).
 const NAMES: &[&str] = &[
     "-l",
     "-L",
@@ -142,62 +123,6 @@ fn copies_within(world: &dyn World, invocation: &Invocation) -> bool {
         real.zip(world.project()).is_some_and(|(real, project)| path::under(&real, project))
     };
     places.peek().is_some() && places.all(is_within)
-}
-
-impl Sweep {
-    /// The file is one of those that the command goes through when it begins at `root`.
-    pub(crate) fn reaches(&self, root: &str, file: &str) -> bool {
-        let inner = file.strip_prefix(root).unwrap_or(file).trim_start_matches('/');
-        let mut names = inner.split('/');
-        let is_left = |name: &str| {
-            (self.is_shy && name.starts_with('.')) || self.leaves.iter().any(|pattern| matches_any(pattern, name))
-        };
-        let last = path::name(inner).to_ascii_lowercase();
-        let is_picked = self.picks.is_empty() || self.picks.iter().any(|pattern| matches_any(pattern, &last));
-        is_picked && !names.any(is_left)
-    }
-
-    pub(crate) fn shows_secrets(&self) -> bool {
-        !self.keeps_secrets && !self.is_copy
-    }
-
-    /// The same files, of which each is shown.
-    fn shown(self) -> Sweep {
-        Sweep { is_copy: false, ..self }
-    }
-
-    pub(crate) fn copies(&self) -> bool {
-        self.is_copy
-    }
-
-    /// Any name may be among the files, and what they hold comes out.
-    pub(crate) fn is_broad(&self) -> bool {
-        let is_source = |pattern: &String| crate::observe::trees::is_source(pattern);
-        let is_picked = !self.picks.is_empty() && self.picks.iter().all(is_source);
-        self.shows_secrets() && !(self.is_shy && self.is_ignoring) && !is_picked
-    }
-
-    pub(crate) fn is_ignoring(&self) -> bool {
-        self.is_ignoring
-    }
-
-    pub(crate) fn is_ignored(&self, tracking: Tracking) -> bool {
-        match tracking {
-            Tracking::Ignored | Tracking::Rebuildable => true,
-            Tracking::Clean | Tracking::Modified | Tracking::Untracked | Tracking::Outside | Tracking::Unknown => false,
-        }
-    }
-
-    /// Some line of a file with this content may come out.
-    pub(crate) fn finds(&self, content: &Content) -> bool {
-        match (content, &self.required) {
-            (_, None) => true,
-            (Content::Text(text), Some(required)) => required.may_match(text),
-            (Content::NotText, Some(_)) => self.is_binary,
-            (Content::Missing, Some(_)) => false,
-            (Content::TooLong | Content::Unreadable | Content::Unlisted, Some(_)) => true,
-        }
-    }
 }
 
 /// What a command shows of a directory that it is given; `None` for those that show nothing of what lies in it.
@@ -275,6 +200,7 @@ fn grep(args: &Args) -> Sweep {
 
 fn rg(args: &Args) -> Sweep {
     let unrestricted = args.given.iter().filter(|given| matches!(given.name.as_str(), "-u" | "--unrestricted")).count();
+    // Ignored files are where secrets live: `.env`, keys, local settings.
     const UNIGNORED: &[&str] =
         &["--no-ignore", "--no-ignore-vcs", "--no-ignore-dot", "--no-ignore-files", "--no-ignore-exclude"];
     let mut sweep = search(args);
@@ -312,15 +238,6 @@ fn ag(args: &Args) -> Sweep {
     sweep
 }
 
-impl Sweep {
-    /// A pattern for paths picks at least what its last part picks.
-    fn pick(&mut self, pattern: &str) {
-        let last = pattern.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-        let is_open = last.contains(['{', '\\']) || pattern.ends_with('/');
-        self.picks.push(if is_open { "*".to_owned() } else { last.to_ascii_lowercase() });
-    }
-}
-
 /// The values of some flags; one that is not known is `None`.
 fn values<'a>(args: &'a Args, names: &'a [&'a str]) -> impl Iterator<Item = Option<&'a str>> {
     let given = args.given.iter().filter(|given| names.contains(&given.name.as_str()));
@@ -334,6 +251,7 @@ fn plain(args: &Args, names: &[&str]) -> Vec<String> {
 
 /// A pattern of which it is certain what it leaves out, wherever in the tree.
 fn certain(pattern: &str) -> Option<String> {
+    // The same bound as for other patterns: matching backtracks once per star.
     const STARS: usize = 6;
     let is_plain = !pattern.is_empty() && !pattern.contains(['/', '[', '\\', '{', '!']);
     (is_plain && pattern.matches('*').count() <= STARS).then(|| pattern.to_owned())

@@ -4,11 +4,12 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
-use crate::observe::caused::Caused;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::caused::Caused;
+use crate::observe::sheet::observer::Observer;
 
 /// Programs that keep settings about the certificates they check.
+// Programs with a `config set` of their own; the setting then outlives the call (protections-001, protections-007).
 const KEEPERS: &[&str] = &[
     "npm", "yarn", "pnpm", "bun", "pip", "pip3", "uv", "poetry", "conda", "mamba", "composer", "gcloud", "go",
     "bundle", "gem", "cargo", "mvn", "mvnw", "gradle", "gradlew", "docker", "podman", "apt", "apt-get", "aws", "az",
@@ -16,6 +17,7 @@ const KEEPERS: &[&str] = &[
 ];
 
 /// Names of settings without their separators, and the values that weaken; `*` stands for any.
+// Compared without dashes, dots and case, because every tool spells the key differently.
 const WEAKENING: &[(&str, &[&str])] = &[
     ("strictssl", OFF),
     ("enablestrictssl", OFF),
@@ -43,11 +45,15 @@ const WEAKENING: &[(&str, &[&str])] = &[
     ("webcacerts", &["!", ""]),
 ];
 
+// Words that the parsers of these tools accept for false.
 const OFF: &[&str] = &["false", "0", "no", "off", "null", "none", "disabled"];
+// Words that they accept for true.
 const ON: &[&str] = &["true", "1", "yes", "on"];
+// For keys where any value weakens: a host that is listed as trusted is no longer checked.
 const ANY: &[&str] = &["*"];
 
 /// Settings that leave an agent without its checks.
+// Codex takes settings on the command line, which no settings file shows (protections-033, protections-034).
 const UNGUARDING: &[(&str, &[&str])] = &[
     ("approvalpolicy", &["never", "onfailure"]),
     ("sandboxmode", &["dangerfullaccess"]),
@@ -59,6 +65,7 @@ const UNGUARDING: &[(&str, &[&str])] = &[
 ];
 
 /// Packages that are agents.
+// `npx @openai/codex` starts the agent without its program being installed (protections-040, protections-041).
 const AGENT_PACKAGES: &[&str] = &[
     "@anthropic-ai/claude-code",
     "@openai/codex",
@@ -74,6 +81,7 @@ const AGENT_PACKAGES: &[&str] = &[
 ];
 
 /// Parts of flags by which an agent does without its checks.
+// Parts instead of whole flags: agents rename them with every release (machine-037, machine-038).
 const UNGUARDED_FLAGS: &[&str] = &[
     "dangerously",
     "skip-permissions",
@@ -91,6 +99,7 @@ const UNGUARDED_FLAGS: &[&str] = &[
 ];
 
 /// Flags that nothing but an agent has.
+// For wrappers and unknown programs: whoever gives such a flag starts an agent, whatever the program is called.
 const UNMISTAKABLE: &[&str] = &[
     "--dangerously-skip-permissions",
     "--allow-dangerously-skip-permissions",

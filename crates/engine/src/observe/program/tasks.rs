@@ -1,41 +1,37 @@
 //! Tasks of frameworks and build tools: what their names say, code given inline, and sources that are not the project's.
 
-use doorward_code::Language;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, Scope, Sensitivity};
 
 use super::Invocation;
 use super::builds::{cmake_sources, dotnet_words, foreign_sources, installs};
-use super::grammar::{deployment, reads_environment};
-use super::inner::inner_command;
-use super::invoke::invoke;
-use crate::effect::{Effect, Target};
+use super::console::code_given;
+use super::findings::Findings;
+use super::grammar::reads_environment;
+use super::named_tasks::{deployment, destroys_data};
 use crate::knowledge::schema::Does;
-use crate::observe::code;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::{By, Observer};
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
-use crate::observe::stream::Stream;
 use crate::path;
-use crate::world::{Content, Kind};
-
-/// Tasks of frameworks whose words are code or name a state of the database.
-const SPECIAL: &[&str] = &["shell", "shell_plus", "dbshell", "migrate", "runner", "r", "tinker"];
+use crate::world::{Content, Kind, World};
 
 /// Longer manifests are not looked through.
+// See the other limits: a manifest is a few kilobytes.
 const MANIFEST_LIMIT: usize = 256 * 1024;
 
 /// What the words of a build tool say beyond its tables.
-pub(crate) fn tasks(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
+pub(super) fn tasks(out: &Observer<'_>, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let mut found = Findings::default();
+    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return found };
+    let world = out.world;
     match program.as_str() {
         "rake" | "rails" | "artisan" => named_tasks(false, invocation),
         "gradle" | "mvn" => named_tasks(true, invocation),
-        "sbt" => sbt_code(runner.out, invocation),
-        "nix" => nix_sources(runner, invocation, state),
+        "sbt" => found = sbt_code(invocation),
+        "nix" => found = nix_sources(world, invocation, state),
         "tsc" if invocation.args.has_any(&["-b", "--build"]) => {
-            foreign_sources(runner.out, &invocation.args.operands.clone(), invocation, state);
+            found = foreign_sources(world, &invocation.args.operands.clone(), invocation, state);
         }
         "rustc" | "rustdoc" => {
             let crates = invocation.args.given.iter().filter(|given| given.name == "--extern");
@@ -43,56 +39,60 @@ pub(crate) fn tasks(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, st
                 .filter_map(|given| given.value.as_ref())
                 .filter_map(|value| value.text.split_once('=').map(|(_, path)| value.with_text(path)))
                 .collect();
-            foreign_sources(runner.out, &places, invocation, state);
+            found = foreign_sources(world, &places, invocation, state);
         }
-        "uv" => runs_module(runner, invocation, state),
+        "uv" => found = runs_module(invocation),
         "sphinx-build" => {
             let source = invocation.args.operands.first().cloned();
-            foreign_sources(runner.out, source.as_slice(), invocation, state);
+            found = foreign_sources(world, source.as_slice(), invocation, state);
         }
-        "cmake" => cmake_sources(runner.out, invocation, state),
+        "cmake" => found = cmake_sources(world, invocation, state),
         "ninja" => installs(&invocation.args.operands.clone(), invocation),
         "meson" => {
             let places = invocation.args.operands.clone();
             if invocation.by.name.contains("setup") || invocation.by.name.contains("configure") {
-                foreign_sources(runner.out, &places, invocation, state);
+                found = foreign_sources(world, &places, invocation, state);
             }
         }
-        "dotnet" => dotnet_words(runner.out, invocation, state),
-        "gh" => {
-            let filters = invocation.args.given.iter().filter(|given| matches!(given.name.as_str(), "-q" | "--jq"));
-            if filters.filter_map(|given| given.value.as_ref()).any(|filter| reads_environment(&filter.text)) {
-                let mut does = Does::usual(Operation::Read);
-                does.marks.add(Mark::EnvironmentDump);
-                invocation.does.push(does);
-            }
-        }
-        "docker" | "docker-compose" | "podman" => composed(runner.out, invocation),
+        "dotnet" => found = dotnet_words(world, invocation, state),
+        "gh" => filtered_environment(invocation),
+        "docker" | "docker-compose" | "podman" => found = composed(world, invocation),
         "mktemp" => {
             let odd = |field: &Field| field.exact().is_none_or(|text| text.contains('/'));
             if invocation.args.has_any(&["-p", "--tmpdir", "-t"]) && invocation.args.operands.iter().any(odd) {
-                runner.out.lower(Degree::Unknown, "where `mktemp` puts a template with a directory");
+                found.doubt(Degree::Unknown, "where `mktemp` creates a template with a directory in it");
             }
         }
-        "cargo" => cargo_runs_guard(runner, invocation, state),
+        "cargo" => found = cargo_runs_guard(out, invocation),
         _ => {}
     }
     if matches!(program.as_str(), "rails" | "artisan" | "rake") {
-        let words = all_words(invocation);
-        console(runner, &program, &words, state, &invocation.by.clone());
-        console_input(runner.out, &program, &words, &invocation.input, &invocation.by);
+        found.run_console(program, all_words(invocation));
+    }
+    found
+}
+
+/// `gh … --jq env`: the filter reads the environment.
+fn filtered_environment(invocation: &mut Invocation) {
+    let mut filters = invocation.args.given.iter().filter(|given| matches!(given.name.as_str(), "-q" | "--jq"));
+    if filters.any(|given| given.value.as_ref().is_some_and(|filter| reads_environment(&filter.text))) {
+        let mut does = Does::usual(Operation::Read);
+        does.marks.add(Mark::EnvironmentDump);
+        invocation.does.push(does);
     }
 }
 
 /// `uv run -m module`.
-fn runs_module(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn runs_module(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let module = ["-m", "--module"].iter().find_map(|flag| invocation.args.value(flag)).cloned();
     if let Some(module) = module.filter(|_| invocation.by.name == "uv run") {
         let word = |text: &str| Field::literal(text, doorward_shell::Span::default());
         let mut words = vec![word("python"), word("-m"), module];
         words.extend(invocation.args.operands.iter().cloned());
-        inner_command(runner, words, invocation, state);
+        found.run(words);
     }
+    found
 }
 
 fn named_tasks(camel: bool, invocation: &mut Invocation) {
@@ -108,7 +108,8 @@ fn named_tasks(camel: bool, invocation: &mut Invocation) {
 }
 
 /// `sbt 'eval …'`, `sbt 'set …'`: Scala that is run while the build is read.
-fn sbt_code(out: &mut Observer<'_>, invocation: &Invocation) {
+fn sbt_code(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let is_code = |field: &Field| {
         field.exact().is_none_or(|text| {
             let first = text.trim_start().split([' ', '\t']).next().unwrap_or_default();
@@ -121,108 +122,18 @@ fn sbt_code(out: &mut Observer<'_>, invocation: &Invocation) {
         })
     };
     if let Some(code) = invocation.args.operands.iter().find(|field| is_code(field)) {
-        inline_code(out, &code.shown(), &invocation.by.clone());
+        found.doubt(Degree::Opaque, code_given(&code.shown(), &invocation.by.name));
+        found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
     }
-}
-
-fn inline_code(out: &mut Observer<'_>, what: &str, by: &By) {
-    out.lower(Degree::Opaque, format!("the code `{what}` given to `{}`", by.name));
-    out.unknown(Operation::Execute, by, Marks::default().with(Mark::InlineCode));
-}
-
-/// The command line of a framework: `manage.py`, `artisan`, `bin/rails`, `bin/console`.
-///
-/// Tells whether its task destroys data.
-pub(crate) fn console(
-    runner: &mut Runner<'_, '_>,
-    program: &str,
-    words: &[Field],
-    state: &mut State<'_>,
-    by: &By,
-) -> bool {
-    let is_special = |word: &Field| SPECIAL.contains(&word.text.as_str());
-    let first = words.iter().position(|word| !word.text.starts_with('-'));
-    // A word before it may be the value of a flag.
-    let at = words.iter().position(is_special).or(first);
-    let (task, rest) = match at {
-        Some(at) => (
-            words.get(at).and_then(Field::exact).unwrap_or_default(),
-            words.get(at.saturating_add(1)..).unwrap_or_default(),
-        ),
-        None => ("", words),
-    };
-    match (program, task) {
-        ("manage.py" | "django-admin", "shell" | "shell_plus") => django_shell(runner, rest, state, by),
-        ("manage.py", "dbshell") if !rest.is_empty() => inline_code(runner.out, "dbshell", by),
-        ("manage.py", "migrate") => return rest.iter().any(|word| word.text == "zero"),
-        ("rails", "runner" | "r") => {
-            if let Some(code) = rest.iter().find(|word| !is_ruby_file(word)) {
-                inline_code(runner.out, &code.shown(), by);
-            }
-        }
-        ("artisan", "tinker") if rest.iter().any(|word| word.dynamic || word.text.starts_with("--e")) => {
-            inline_code(runner.out, "tinker", by);
-        }
-        ("console", "dbal:run-sql" | "doctrine:query:sql" | "doctrine:query:dql") => inline_code(runner.out, task, by),
-        ("rake" | "rails", _) if words.iter().any(|word| matches!(word.text.as_str(), "-e" | "-p" | "-E")) => {
-            if program == "rake" {
-                inline_code(runner.out, "-e", by);
-            }
-        }
-        (_, _) => {}
-    }
-    let shows = |word: &Field| {
-        let mut parts = word.text.split(':');
-        matches!(parts.next(), Some("credentials" | "encrypted" | "secrets"))
-            && matches!(parts.next(), Some("show" | "edit" | "fetch" | "diff"))
-    };
-    if matches!(program, "rails" | "rake") && words.iter().any(shows) {
-        let mut effect = Effect::new(Operation::Read, Target::Resource(format!("{program} {task}")));
-        effect.sensitivity = Sensitivity::Credential;
-        effect.marks = Marks::default().with(Mark::SecretReturning);
-        effect.by.clone_from(&by.name);
-        effect.part = by.part;
-        runner.out.effect(effect);
-    }
-    let mut names = words.iter().filter(|word| !word.text.starts_with('-')).take(2);
-    names.any(|word| destroys_data(&word.text, false))
-}
-
-/// What arrives at the console of a framework is run line by line.
-pub(crate) fn console_input(out: &mut Observer<'_>, program: &str, words: &[Field], input: &Stream, by: &By) {
-    const CONSOLES: &[&str] = &["shell", "shell_plus", "dbshell", "console", "c", "dbconsole", "db", "tinker"];
-    let is_framework = matches!(program, "manage.py" | "rails" | "artisan");
-    let opens = words.iter().find(|word| CONSOLES.contains(&word.text.as_str()));
-    if let Some(console) = opens.filter(|_| is_framework && *input != Stream::empty()) {
-        inline_code(out, &console.shown(), by);
-    }
-}
-
-/// `manage.py shell -c CODE`.
-fn django_shell(runner: &mut Runner<'_, '_>, rest: &[Field], state: &mut State<'_>, by: &By) {
-    for (at, word) in rest.iter().enumerate() {
-        let text = word.text.as_str();
-        let glued = text.strip_prefix("--command=").or_else(|| text.strip_prefix("-c")).filter(|code| !code.is_empty());
-        let code = match (text, glued) {
-            (_, Some(code)) => Some(word.with_text(code)),
-            ("-c" | "--command", None) => rest.get(at.saturating_add(1)).cloned(),
-            (_, None) if text.starts_with("--c") || word.may_be_flag() => None,
-            (_, None) => continue,
-        };
-        match code.as_ref().and_then(Field::known).filter(|_| !word.origin.download) {
-            Some(code) => {
-                code::code(runner, code, Some(Language::Python), state, by);
-            }
-            None => inline_code(runner.out, "-c", by),
-        }
-    }
+    found
 }
 
 /// A flake that is neither the project's nor one of nixpkgs is code from elsewhere.
-fn nix_sources(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let Some(sub) = invocation.by.name.split(' ').nth(1).map(str::to_owned) else { return };
+fn nix_sources(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let mut found = Findings::default();
+    let Some(sub) = invocation.by.name.split(' ').nth(1).map(str::to_owned) else { return found };
     if !matches!(sub.as_str(), "run" | "develop" | "build" | "shell" | "flake" | "eval" | "fmt") {
-        return;
+        return found;
     }
     let operands = invocation.args.operands.clone();
     let named: &[Field] = match sub.as_str() {
@@ -237,12 +148,11 @@ fn nix_sources(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: 
             continue;
         }
         if (source.starts_with(['.', '/'])) && !source.contains(':') {
-            foreign_sources(runner.out, &[field.with_text(source)], invocation, state);
+            found.extend(foreign_sources(world, &[field.with_text(source)], invocation, state));
             continue;
         }
-        let by = invocation.by.clone();
-        runner.out.lower(Degree::Opaque, format!("`{}`, fetched and run by `{}`", field.shown(), by.name));
-        runner.out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
+        found.doubt(Degree::Opaque, format!("`{}`, fetched and run by `{}`", field.shown(), invocation.by.name));
+        found.unknown(Operation::Execute, Marks::default().with(Mark::RemoteCode));
     }
     let program = operands.first().and_then(Field::exact).and_then(|text| text.strip_prefix("nixpkgs#"));
     if let Some(program) = program.filter(|_| sub == "run") {
@@ -252,12 +162,14 @@ fn nix_sources(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: 
             rest.next();
         }
         words.extend(rest.cloned());
-        inner_command(runner, words, invocation, state);
+        found.run(words);
     }
+    found
 }
 
 /// `docker compose config` prints the settings with the values of `.env` in them, `docker inspect` those of a container.
-fn composed(out: &mut Observer<'_>, invocation: &mut Invocation) {
+fn composed(world: &dyn World, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     let formats = ["-f", "--format"].iter().filter_map(|flag| invocation.args.value(flag));
     let mut words = formats.chain(&invocation.args.operands);
     if invocation.by.name.contains("inspect") && words.any(|word| word.text.contains(".Env")) {
@@ -270,37 +182,35 @@ fn composed(out: &mut Observer<'_>, invocation: &mut Invocation) {
         && (invocation.by.name.ends_with(" config") || invocation.by.name.ends_with(" convert"));
     let names_only = ["-q", "--quiet", "--services", "--volumes", "--images", "--profiles", "--networks"];
     let file = invocation.cwd.as_deref().map(|cwd| path::join(cwd, ".env"));
-    if shows
-        && !invocation.args.has_any(&names_only)
-        && file.is_none_or(|file| out.world.look(&file).kind == Kind::File)
-    {
-        let field = Field::literal(".env", doorward_shell::Span::default());
-        out.touch(Touch::Read, &field, invocation.cwd.as_deref(), &invocation.by);
+    if shows && !invocation.args.has_any(&names_only) && file.is_none_or(|file| world.look(&file).kind == Kind::File) {
+        found.touch(Touch::Read, Field::literal(".env", doorward_shell::Span::default()));
     }
+    found
 }
 
 /// `cargo run -- off` where the program is doorward itself.
-fn cargo_runs_guard(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn cargo_runs_guard(out: &Observer<'_>, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     if !matches!(invocation.by.name.as_str(), "cargo run" | "cargo r") {
-        return;
+        return found;
     }
     let args = &invocation.args;
     let named: Vec<&Field> =
         ["--bin", "-p", "--package", "--example"].iter().filter_map(|flag| args.value(flag)).collect();
     let is_guard = if named.is_empty() {
         let manifest = invocation.cwd.as_deref().map(|cwd| path::join(cwd, "Cargo.toml"));
-        match manifest.map(|manifest| runner.out.world.content(&manifest, MANIFEST_LIMIT)) {
+        match manifest.map(|manifest| out.world.content(&manifest, MANIFEST_LIMIT)) {
             Some(Content::Text(text)) => text.contains("doorward"),
             Some(Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted)
-            | None => is_for_a_person(runner.out, &args.operands),
+            | None => is_for_a_person(out, &args.operands),
         }
     } else {
         named.iter().any(|field| field.exact().is_none_or(|text| text.contains("doorward")))
     };
-    let Some(entry) = runner.out.knowledge.entry("doorward").filter(|_| is_guard) else { return };
-    let words = args.operands.clone();
-    let by = By { name: "doorward".to_owned(), part: invocation.by.part };
-    invoke(runner, entry, &words, state, invocation.input.clone(), by);
+    if let Some(entry) = out.knowledge.entry("doorward").filter(|_| is_guard) {
+        found.start_known(entry, "doorward", args.operands.clone());
+    }
+    found
 }
 
 /// The words would be a command of doorward that only a person may give.
@@ -312,16 +222,6 @@ fn is_for_a_person(out: &Observer<'_>, words: &[Field]) -> bool {
         .filter_map(|count| texts.get(..count))
         .find_map(|texts| knowledge.entry(&format!("doorward {}", texts.join(" "))));
     entry.is_some_and(|entry| entry.does.iter().any(|does| does.marks.has(Mark::PersonOnly)))
-}
-
-/// Code that this call fetched lies where the program works: no recipe there is the one that was trusted.
-pub(crate) fn fetched_here(directory: Option<&str>, state: &State<'_>) -> Option<String> {
-    let directory = directory?;
-    state
-        .written
-        .iter()
-        .find(|(place, file)| file.origin.download && file.content.is_none() && path::under(directory, place))
-        .map(|(place, _)| path::name(place).to_owned())
 }
 
 /// Everything a program was given, flags included, as far as their order does not matter.
@@ -342,61 +242,4 @@ fn outside(operation: Operation, first: Mark, second: Mark) -> Does {
     does.reversibility = Reversibility::Irreversible;
     does.marks = Marks::default().with(first).with(second);
     does
-}
-
-fn is_ruby_file(word: &Field) -> bool {
-    word.exact().is_some_and(|text| {
-        (text.ends_with(".rb") && !text.contains([' ', '(', ';'])) || (text.starts_with('-') && text != "-")
-    })
-}
-
-/// The name of a task says that it destroys the data of an application.
-pub(crate) fn destroys_data(task: &str, camel: bool) -> bool {
-    if task.starts_with('-') || task.contains(['/', '.', '=', ' ']) {
-        return false;
-    }
-    let mut spaced = String::new();
-    for letter in task.chars() {
-        if !letter.is_ascii_alphanumeric() || (camel && letter.is_ascii_uppercase()) {
-            spaced.push(' ');
-        }
-        if letter.is_ascii_alphanumeric() {
-            spaced.push(letter.to_ascii_lowercase());
-        }
-    }
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let has = |known: &[&str]| words.iter().any(|word| known.contains(word));
-    let lower = task.to_ascii_lowercase();
-    has(&["drop", "wipe", "flush", "purge", "truncate", "nuke", "dropdb", "resetdb", "flushdb", "flushall"])
-        || lower.contains("dropall")
-        || (has(&["fresh", "reset", "refresh", "clean", "replant", "empty"])
-            && has(&["db", "database", "databases", "migrate", "migration", "migrations", "schema", "flyway"]))
-        || (has(&["db", "migrate", "migration", "schema", "structure", "ecto", "doctrine"])
-            && has(&["load", "setup", "rollback", "down", "redo", "revert", "undo", "downgrade"]))
-        || (lower.contains("flyway") && lower.contains("clean"))
-}
-
-/// The name of a script or target says that it destroys a database.
-pub(crate) fn destroys_database(name: &str) -> bool {
-    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
-    destroys_data(name, false)
-        && words.any(|word| matches!(word.to_ascii_lowercase().as_str(), "db" | "database" | "schema" | "migrate"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::destroys_data;
-
-    #[test]
-    fn names_of_tasks() {
-        for task in ["db:drop", "migrate:fresh", "doctrine:database:drop", "reset_db", "flush", "db:drop[x]"] {
-            assert!(destroys_data(task, false), "{task}");
-        }
-        for task in ["flyway:clean", "liquibase:dropAll", "flywayClean", ":app:flywayClean"] {
-            assert!(destroys_data(task, true), "{task}");
-        }
-        for task in ["test", "clean", "db:migrate", "cache:clear", "tests/drop.py", "dropdown", "build", "reset"] {
-            assert!(!destroys_data(task, true), "{task}");
-        }
-    }
 }

@@ -4,7 +4,7 @@ use doorward_vocabulary::{Degree, Mark};
 
 use super::Invocation;
 use super::findings::Findings;
-use crate::knowledge::schema::Role;
+use crate::knowledge::schema::{Facet, Role};
 use crate::path;
 use crate::world::World;
 
@@ -52,6 +52,24 @@ pub(super) fn shaped_values(world: &dyn World, invocation: &Invocation) -> Findi
     found
 }
 
+/// Files elsewhere that are given to a program which runs the settings it finds next to them.
+pub(super) fn foreign_settings(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    if !invocation.args.chain.iter().any(|entry| entry.facets.has(Facet::SettingsBesideOperand)) {
+        return found;
+    }
+    let place = Place { world, cwd: invocation.cwd.as_deref() };
+    let is_looked_at = |role: Role| matches!(role, Role::Read | Role::ReadTree | Role::Print | Role::List | Role::Edit);
+    let operands = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| is_looked_at(**role));
+    for (field, _) in operands {
+        if place.is_left_by(field.prefix()) {
+            let name = &invocation.by.name;
+            found.doubt(Degree::Unknown, format!("the settings next to `{}`, which `{name}` loads", field.text));
+        }
+    }
+    found
+}
+
 /// Where the command runs.
 struct Place<'a> {
     world: &'a dyn World,
@@ -60,12 +78,10 @@ struct Place<'a> {
 
 /// The shape of a value, as far as it can be read.
 fn shape(place: &Place<'_>, text: &str, role: Role) -> Option<Shape> {
-    let is_name = match role {
-        _ if text.is_empty() => return None,
-        Role::Data => false,
-        Role::Name => true,
-        _ => return None,
-    };
+    if text.is_empty() || !matches!(role, Role::Data | Role::Name) {
+        return None;
+    }
+    let is_name = role == Role::Name;
     if is_code(text) {
         return Some(Shape::Code);
     }

@@ -14,6 +14,7 @@ pub(crate) enum Written {
 }
 
 /// Programs that read every file as their own language, whatever its name says.
+// `perl x.sh` runs Perl: the ending says nothing to them, so the file must not be read as shell.
 const OTHER_LANGUAGES: &[&str] = &[
     "perl",
     "ruby",

@@ -6,15 +6,16 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::sources::{is_written_in, one_source};
 use crate::incoming::Arrival;
+use crate::observe::field::Field;
 use crate::observe::program::Invocation;
-use crate::observe::program::recipe::decides;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::program::file_trust::decides;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::{Kind, World};
 
 /// More sources that came are not read one by one.
+// A pull of a day's work. More is a new state of the project, and a person has to say whether to trust it.
 const SOURCES: usize = 48;
 
 /// The path lies in something that came as a whole: a repository of its own, an unpacked directory.
@@ -55,7 +56,7 @@ pub(crate) fn foreign_code(world: &dyn World, place: &str, program: &str) -> Str
     // The project itself, or what holds it: only what came is new in it.
     match world.project().is_some_and(|project| path::under(project, place)) {
         true => {
-            format!("`{program}` runs code that came into `{name}` with git or an archive, and nobody has read it")
+            format!("`{program}` runs code that git or an archive brought into `{name}` and doorward hasn't read")
         }
         false => format!("`{program}` runs code in `{name}`, which is not part of the project"),
     }
@@ -73,11 +74,13 @@ pub(crate) fn unread_arrivals(runner: &mut Runner<'_, '_>, invocation: &Invocati
     let unread = others.iter().find(|file| !is_inert(file) && !is_followed(file, invocation));
     if let Some(file) = unread {
         let name = path::name(file);
-        runner.out.lower(Degree::Opaque, format!("`{name}`, which came with git or an archive and nobody has read"));
+        runner
+            .out
+            .lower(Degree::Opaque, format!("`{name}`, which came with git or an archive and doorward can't read"));
     }
     if sources.len() > SOURCES {
         let count = sources.len();
-        return runner.out.lower(Degree::Opaque, format!("{count} sources that came with git or an archive"));
+        return runner.out.lower(Degree::Opaque, format!("{count} source files that came with git or an archive"));
     }
     for file in sources {
         if let Some(language) = read_as(file) {
@@ -133,10 +136,12 @@ fn is_followed(file: &str, invocation: &Invocation) -> bool {
 
 /// Prose and pictures: no tool runs them, whatever it is told.
 fn is_inert(file: &str) -> bool {
+    // Nothing runs these by accident. `html`, `json` and `yml` are missing: browsers, tools and CI obey them.
     const ENDINGS: &[&str] = &[
         "md", "txt", "rst", "adoc", "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "pdf", "css", "scss", "woff",
         "woff2", "ttf",
     ];
+    // Files without an ending that no tool runs.
     const NAMES: &[&str] =
         &["LICENSE", "COPYING", "AUTHORS", "NOTICE", "CODEOWNERS", ".gitignore", ".gitkeep", ".editorconfig"];
     let name = path::name(file);

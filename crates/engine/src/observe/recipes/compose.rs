@@ -3,6 +3,8 @@
 use super::yaml::{self, Yaml};
 
 /// Settings of a service that change nothing outside of it.
+// Settings inside the container, or checked by value (`volumes`, `build`). `privileged`, `network_mode` and `devices`
+// reach the machine and are missing.
 const PLAIN: &[&str] = &[
     "image",
     "container_name",
@@ -37,6 +39,7 @@ const PLAIN: &[&str] = &[
     "scale",
 ];
 
+// `include`, `secrets` and `configs` bring in other files, so a file that has them is not fully seen.
 const TOP: &[&str] = &["version", "name", "services", "volumes", "networks"];
 
 /// Nothing in the file reaches beyond the project and its containers, and every image is one of the official ones.
@@ -51,6 +54,7 @@ pub(crate) fn stays_inside(text: &str) -> bool {
 }
 
 /// Further settings of a service that change nothing outside of it, whoever made the image.
+// These matter only for an image that somebody else made; for the project's own services they change nothing outside.
 const OWN: &[&str] = &[
     "env_file",
     "extra_hosts",

@@ -6,6 +6,7 @@ use crate::permissions::wildcard;
 use crate::world::{Content, Kind, World};
 
 /// Longer files are not looked through.
+// One limit for all recipe files. Makefiles of large projects stay well below it.
 const LIMIT: usize = 256 * 1024;
 
 /// The directory of a recipe, with what earlier commands of the call wrote there.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Files, Step};
 
 /// More recipes or imported files than this are not followed.
+// Imports can be circular in effect; the count ends what the reader does not see as a loop.
 const LIMIT: usize = 2_000;
 
 #[derive(Debug, Default)]
@@ -184,10 +185,12 @@ impl Justfile {
 }
 
 /// Stands for a text that is not worked out: a variable that nothing sets.
+// Written as a variable, the shell reader treats it like any value that only the run will know.
 const NOT_KNOWN: &str = "${JUST_VALUE}";
 
 /// Attributes that change neither who runs a recipe nor where.
 fn attribute(line: &str) -> Option<()> {
+    // Attributes that say who sees a recipe and when. `script` and `working-directory` change how it runs.
     const PLAIN: &[&str] = &[
         "private",
         "confirm",

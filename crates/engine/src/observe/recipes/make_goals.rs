@@ -6,11 +6,15 @@ use super::make_text::{Expanding, inner_commands, is_plain};
 use super::makefile::{Makefile, Rule, words};
 
 /// More targets than this are not followed.
+// Generated Makefiles have thousands of targets; a call needs the few its goal depends on.
 const TARGETS: usize = 3_000;
 /// More pairs of targets and rules than this are not compared.
+// Pattern rules are compared with every target: without a bound a hostile Makefile makes this quadratic.
 const COMPARISONS: usize = 400_000;
 
 /// Names of compilers and the like that built-in rules may be told to use.
+// What `make` runs by its built-in rules, or a plain substitute. Any other value of `CC` is a program of the agent's
+// choice.
 const TOOLS: &[&str] = &[
     "cc", "gcc", "clang", "c++", "g++", "clang++", "ar", "ld", "as", "rm", "ccache", "gfortran", "tcc", "nasm", "true",
     "echo",

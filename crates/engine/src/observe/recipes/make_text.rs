@@ -3,13 +3,17 @@
 use super::makefile::Makefile;
 
 /// Variables inside variables are followed this deep.
+// Make has no limit, but a variable that is this deep is written to exhaust a reader.
 const DEPTH: usize = 24;
 /// More variables than this are not put in, in one file.
+// `A=$(B)$(B)`, `B=$(C)$(C)` …: the text doubles with every line.
 const WORK: usize = 60_000;
 /// Longer texts are not put together.
+// Longer than any command line that the kernel would take as one argument.
 const LENGTH: usize = 64 * 1024;
 
 /// Variables that make itself defines.
+// GNU make's defaults, so that `$(CC)` and `$(RM)` are known programs and not unknown text.
 const BUILT_IN: &[(&str, &str)] = &[
     ("MAKE", "make"),
     ("SHELL", "/bin/sh"),
@@ -28,6 +32,8 @@ const BUILT_IN: &[(&str, &str)] = &[
 ];
 
 /// Variables that mostly come from nowhere, and are empty then.
+// The environment may set them, but their usual values are flags. A call that sets one itself is read with that
+// value.
 const EMPTY: &[&str] = &[
     "CFLAGS",
     "CXXFLAGS",
@@ -44,6 +50,7 @@ const EMPTY: &[&str] = &[
 ];
 
 /// Functions of make that compute words out of words.
+// `shell`, `eval`, `file`, `call` and `wildcard` are missing: they run commands, make rules or look at the disk.
 const COMPUTING: &[&str] = &[
     "subst",
     "findstring",
@@ -243,6 +250,7 @@ impl Expanding<'_> {
 }
 
 /// Stands for words that are not worked out: a variable that nothing sets.
+// As in justfiles: an unset variable is what the shell reader already knows how to doubt.
 const NOT_KNOWN: &str = "${MAKE_WORDS}";
 
 /// The commands of the substitutions in a text that is no command itself.

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use super::Files;
 
 /// More lines than this are not read.
+// Generated Makefiles reach tens of thousands of lines; the limit on bytes usually ends them first.
 const LINES: usize = 60_000;
 /// More included files than this are not read.
+// Real projects include a handful; includes can also be computed in a loop.
 const INCLUDES: usize = 24;
 
 /// A rule: its targets, what they need, and the lines that make them.

@@ -27,11 +27,11 @@ use std::rc::Rc;
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use crate::observe::code::{self, Manner, code, code_beside};
-use crate::observe::observer::Observer;
+use crate::observe::code::{self, Source, code, code_beside};
 use crate::observe::program::Invocation;
 use crate::observe::program::written::says_itself;
-use crate::observe::shell::run::Runner;
+use crate::observe::sheet::observer::Observer;
+use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::{State, WrittenFile};
 use crate::path;
 use crate::world::{Shell, World};
@@ -66,6 +66,7 @@ impl TaskLookup {
 }
 
 /// Recipes inside recipes deeper than this are not followed.
+// `make` in `npm` in `make`: each level adds to the depth of the shell reader below it, which ends at 40.
 const NESTING: u32 = 34;
 
 /// Follows every changed file that decides what runs; yields the first one that cannot be followed.
@@ -155,7 +156,7 @@ pub(super) fn step(runner: &mut Runner<'_, '_>, step: &Step, invocation: &Invoca
                 true
             }
             Some(crate::observe::program::written::Written::In(language)) => {
-                code(runner, text, Some(language), state, &invocation.by);
+                code(runner, &Source { text, language: Some(language), by: &invocation.by }, state);
                 true
             }
             None => false,
@@ -181,11 +182,10 @@ fn one_file(
             Followed::ByTask
         };
     }
-    let own = invocation
-        .args
-        .chain
-        .iter()
-        .any(|entry| entry.delegates.iter().any(|pattern| crate::observe::program::recipe::decides(pattern, file)));
+    let own =
+        invocation.args.chain.iter().any(|entry| {
+            entry.delegates.iter().any(|pattern| crate::observe::program::file_trust::decides(pattern, file))
+        });
     if !own && runner::is_task_file(name) {
         return Followed::Yes;
     }
@@ -227,7 +227,8 @@ fn recipe_code(
     runner.loading.push(file.to_owned());
     let before = std::mem::replace(&mut runner.manner, Manner::Recipe);
     let beside = Some(path::parent(file).to_owned());
-    code_beside(runner, beside, text, code::of_file(file), state, &invocation.by);
+    let source = Source { text, language: code::of_file(file), by: &invocation.by };
+    code_beside(runner, &source, beside, state);
     runner.manner = before;
     runner.loading.pop();
     Followed::Yes
@@ -274,7 +275,7 @@ fn mentioned(
         let runs_other = runner::runners_of(name).iter().any(|runner| words.contains(runner));
         if runs_other && !task.is_written_in(name) {
             if !follow_task(runner, task, invocation, state) {
-                runner.out.lower(Degree::Opaque, format!("`{name}`, which changed, and what of it is run"));
+                runner.out.lower(Degree::Opaque, format!("which part of `{name}` runs, because it changed"));
                 runner.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::ChangedRecipe));
             }
             return;

@@ -22,10 +22,15 @@ pub(crate) enum Task {
     Compose,
 }
 
+// In make's own order: a new `GNUmakefile` takes the place of the trusted `Makefile`.
 const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
+// just accepts any case; these are the spellings that people commit.
 const JUSTFILES: &[&str] = &["justfile", "Justfile", ".justfile"];
+// In Task's own order.
 const TASKFILES: &[&str] = &["Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "Taskfile.dist.yml"];
+// mise merges both.
 const MISE: &[&str] = &["mise.toml", ".mise.toml"];
+// In compose's own order.
 const COMPOSE: &[&str] = &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
 
 /// The task runner that a command is.

@@ -6,6 +6,8 @@ use super::{ini, json};
 
 /// Code that a tool loads by itself.
 pub(super) fn is_code(name: &str) -> bool {
+    // Files that a test runner or linter imports as code when it starts, so a changed one runs with the next `pytest`
+    // or `eslint`.
     const NAMES: &[&str] = &[
         "conftest.py",
         "noxfile.py",
@@ -32,6 +34,7 @@ pub(super) fn is_code(name: &str) -> bool {
 
 /// `.envrc` without the functions of direnv that only say which files to watch or to read.
 pub(super) fn plain_shell(text: &str) -> String {
+    // Functions of direnv that only watch or log; the others put programs on the path or run files.
     const QUIET: &[&str] = &[
         "watch_file",
         "watch_dir",
@@ -50,6 +53,8 @@ pub(super) fn plain_shell(text: &str) -> String {
 
 /// Packages that every project's tests are made of.
 pub(crate) fn usual_package(line: &str) -> bool {
+    // Tools that every other project installs to test and format itself. A name that is not here is a choice of the
+    // agent.
     const USUAL: &[&str] = &[
         "pytest",
         "pytest-cov",
@@ -151,6 +156,7 @@ fn plain_table(table: &Toml) -> bool {
 
 /// Keys by which code is loaded, and options that do so.
 fn plain_key(key: &str, value: &str) -> bool {
+    // Keys whose value is imported as code, put on Python's path, or names a file that is written.
     const LOADING: &[&str] = &[
         "plugins",
         "load-plugins",
@@ -181,6 +187,7 @@ fn plain_key(key: &str, value: &str) -> bool {
 }
 
 fn plain_option(word: &str) -> bool {
+    // pytest options that choose or report. `-p` and `--pyargs` load modules and are missing.
     const PLAIN: &[&str] = &[
         "--strict-markers",
         "--strict-config",
@@ -243,6 +250,7 @@ fn node_project(program: &str, file: &serde_json::Value) -> bool {
 }
 
 fn plain_npm(line: &str) -> bool {
+    // Keys of `.npmrc` that neither name a registry, a script shell nor a file.
     const PLAIN: &[&str] = &[
         "save-exact",
         "engine-strict",

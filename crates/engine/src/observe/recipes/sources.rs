@@ -5,20 +5,24 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Scope, Sensi
 
 use super::{arrived, files};
 use crate::effect::{Effect, Target};
-use crate::observe::code::{self, Manner, code_beside};
-use crate::observe::observer::By;
+use crate::observe::code::{self, Source, code_beside};
 use crate::observe::program::Invocation;
-use crate::observe::program::recipe::{How, run_file};
-use crate::observe::shell::run::Runner;
+use crate::observe::program::file_trust::{FileRun, How};
+use crate::observe::program::recipe::run_file;
+use crate::observe::sheet::observer::By;
+use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
 use crate::world::World;
 
 /// More changed sources than this are a new state of the project, which is for its trust to say.
+// As for files that arrived: a few edits are read one by one, more are a new state of the project.
 const FILES: usize = 48;
 
 /// Words of a text that cannot be read otherwise, but that names ways to run programs.
+// For text with errors, which agents leave behind all the time: these words are how it would start something once it
+// runs.
 const POWERFUL: &[&str] = &[
     "child_process",
     "execSync",
@@ -108,7 +112,8 @@ pub(crate) fn changed_script(runner: &mut Runner<'_, '_>, file: &str, state: &mu
     let has_ending = path::name(file).contains('.');
     let how = if has_ending { How::Read } else { How::Itself };
     let outer = state.positional.take();
-    run_file(runner, file, state, &Stream::unknown(Default::default()), by, Mark::SessionFile, how);
+    let input = Stream::unknown(Default::default());
+    run_file(runner, &FileRun { file, input: &input, by, how }, Mark::SessionFile, state);
     state.positional = outer;
 }
 
@@ -132,7 +137,7 @@ pub(crate) fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Lang
     let Some(text) = files::text(file, runner.out.world, state) else {
         let is_of_session = state.written.contains_key(file) || runner.out.world.look(file).created_this_session;
         if is_of_session || has_arrived {
-            runner.out.lower(Degree::Opaque, format!("what `{name}`, which was written before, does"));
+            runner.out.lower(Degree::Opaque, format!("what `{name}`, which was written earlier, does"));
         }
         return;
     };
@@ -147,7 +152,8 @@ pub(crate) fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Lang
         false => names_power(&text) || has_arrived,
     };
     if is_read {
-        code_beside(runner, Some(path::parent(file).to_owned()), &text, Some(language), state, by);
+        let source = Source { text: &text, language: Some(language), by };
+        code_beside(runner, &source, Some(path::parent(file).to_owned()), state);
     }
     runner.manner = outer;
     let mut found = runner.out.close(opened);
@@ -158,9 +164,9 @@ pub(crate) fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Lang
     runner.out.merge(found);
     if doubtful {
         let why = if has_arrived {
-            "came from elsewhere and is not understood"
+            "came from outside and doorward doesn't fully understand"
         } else {
-            "changed and runs what it puts together"
+            "changed and runs code it assembles itself"
         };
         runner.out.lower(Degree::Opaque, format!("`{name}`, which {why}"));
         runner.out.unknown(Operation::Execute, by, Marks::default().with(Mark::SessionFile));
@@ -168,6 +174,8 @@ pub(crate) fn one_source(runner: &mut Runner<'_, '_>, file: &str, language: Lang
 }
 
 /// Modules inside modules deeper than this are not looked for.
+// Longer chains of imports exist in large projects, but the project's own files were trusted; only changed ones are
+// read.
 const IMPORTS: usize = 64;
 
 /// A trusted script imports modules beside it: those that changed are looked through.

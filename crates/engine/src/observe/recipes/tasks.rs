@@ -8,6 +8,7 @@ use super::yaml::{self, Yaml};
 use super::{Step, ini};
 
 /// Stands for a text that is not worked out: a variable that nothing sets.
+// As in justfiles: an unset variable is doubted by the shell reader.
 const NOT_KNOWN: &str = "${TASK_VALUE}";
 
 /// What `task NAME` runs.
@@ -41,6 +42,7 @@ pub(super) fn taskfile(text: &str, wanted: &[String]) -> Option<Vec<Step>> {
 }
 
 /// Keys of a task that change neither who runs it nor where.
+// Keys of Taskfiles and mise that describe or order. `shell` and `dotenv` change who runs the commands and with what.
 const PLAIN: &[&str] = &[
     "desc",
     "summary",

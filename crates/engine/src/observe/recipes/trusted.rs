@@ -4,15 +4,15 @@
 use doorward_vocabulary::{Mark, Operation, Scope};
 
 use super::{follow_task, runner};
-use crate::effect::RECIPE;
-use crate::effect::{Effect, Target};
+use crate::effect::{Effect, RECIPE, Target};
 use crate::facts::Flow;
 use crate::knowledge::rule::Rule;
-use crate::observe::observer::{By, Findings};
 use crate::observe::program::Invocation;
-use crate::observe::program::recipe::{How, file_text};
+use crate::observe::program::file_trust::FileRun;
+use crate::observe::program::recipe::file_text;
 use crate::observe::recipes;
-use crate::observe::shell::run::Runner;
+use crate::observe::sheet::observer::Findings;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
@@ -20,9 +20,11 @@ use crate::rules::holds_for_effect;
 use crate::world::Content;
 
 /// Longer scripts are not looked through.
+// Less than a recipe file may have: scripts are read in addition to it.
 const SCRIPT: usize = 64 * 1024;
 
 /// Recipes inside recipes deeper than this are the project's own.
+// Enough to see that `make test` calls `npm test` calls a script. Deeper code was trusted with the project.
 const NESTING: u32 = 3;
 
 /// The recipe that a command runs, unchanged since the project was trusted.
@@ -45,7 +47,8 @@ pub(crate) fn look_through(runner: &mut Runner<'_, '_>, invocation: &mut Invocat
 }
 
 /// A script of the project, unchanged since the project was trusted.
-pub(crate) fn look_through_file(runner: &mut Runner<'_, '_>, file: &str, state: &State<'_>, by: &By, how: How) {
+pub(crate) fn look_through_file(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, state: &State<'_>) {
+    let file = run.file;
     let is_nested = runner.out.asides > 0;
     // What a script imports is not followed: it would be the whole project.
     if is_nested && crate::observe::code::of_file(file).is_some() {
@@ -55,7 +58,7 @@ pub(crate) fn look_through_file(runner: &mut Runner<'_, '_>, file: &str, state: 
     let name = path::name(file).to_owned();
     aside(runner, &name, |runner| {
         let mut inner: State<'_> = State { positional: None, ..state.clone() };
-        file_text(runner, file, &text, &mut inner, &Stream::unknown(Default::default()), by, how);
+        file_text(runner, &FileRun { input: &Stream::unknown(Default::default()), ..*run }, &text, &mut inner);
     });
 }
 
@@ -121,6 +124,7 @@ fn stops(rule: &Rule, effect: &Effect, flows: &[Flow]) -> bool {
 /// A recipe may make keys for its tests, open its directories and clean up, in its own project. What starts by itself or
 /// guards the machine is nobody's own work.
 fn is_own_work(effect: &Effect) -> bool {
+    // Trust in a project is trust in its build, not in code that starts by itself or changes what guards the machine.
     const NEVER: &[Mark] = &[
         Mark::AgentSettings,
         Mark::GuardOwn,

@@ -3,16 +3,18 @@
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use crate::observe::observer::{By, Observer};
 use crate::observe::program::Invocation;
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::state::State;
 use crate::path;
 use crate::world::{Tracking, World};
 
 /// More changed sources than this are a new state of the project, which is for its trust to say.
+// The same bound as for sources that can be read.
 const FILES: usize = 48;
 
 /// Endings of such sources.
+// Languages that doorward has no parser for: only their words are compared.
 const ENDINGS: &[&str] = &[
     "c", "cc", "clj", "cljs", "cpp", "cr", "cs", "cxx", "dart", "erl", "ex", "exs", "fs", "go", "groovy", "h", "hpp",
     "hs", "java", "jl", "kt", "kts", "lua", "m", "ml", "mm", "nim", "php", "pl", "pm", "r", "rake", "rb", "rs",
@@ -20,6 +22,7 @@ const ENDINGS: &[&str] = &[
 ];
 
 /// Where keys and passwords lie, as a text would name it.
+// As the text of a program would spell them, in quotes or as part of a path.
 const STORES: &[&str] = &[
     "/.ssh",
     ".ssh/",

@@ -9,6 +9,7 @@ pub(super) enum Yaml {
 }
 
 /// Deeper documents are not read.
+// Settings nest about ten levels. A document nests deeper only to exhaust its reader.
 const DEPTH: usize = 40;
 
 impl Yaml {

@@ -6,7 +6,7 @@ use doorward_vocabulary::Operation;
 
 use super::state::{State, WrittenFile};
 use crate::effect::Effect;
-use crate::observe::observer::Observer;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::Origin;
 use crate::world::Kind;
 

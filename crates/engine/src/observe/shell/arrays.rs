@@ -4,10 +4,9 @@ use std::rc::Rc;
 
 use doorward_shell::{Assignment, Simple, Value};
 
-use super::field::Field;
-use super::run::Runner;
-use super::simple::declares;
+use super::runner::Runner;
 use super::state::State;
+use crate::observe::field::Field;
 use crate::observe::stream::{Origin, Stream};
 
 /// The arrays that a declaration sets, with what they hold. Their names become words of the declaration.
@@ -56,4 +55,8 @@ fn elements<'a>(runner: &mut Runner<'_, '_>, value: &'a Value, keyed: bool, stat
 pub(crate) fn is_declared(assignment: &Assignment, simple: &Simple, fields: &[Field]) -> bool {
     let behind = simple.words.first().is_some_and(|word| word.span.start < assignment.span.start);
     behind && matches!(assignment.value, Value::Array(_)) && fields.first().is_some_and(declares)
+}
+
+pub(crate) fn declares(field: &Field) -> bool {
+    matches!(field.exact(), Some("export" | "declare" | "typeset" | "local" | "readonly"))
 }

@@ -3,9 +3,9 @@
 use doorward_shell::{Command, CommandKind, Loop, Part, Script, Statement};
 use doorward_vocabulary::Mark;
 
-use super::field::Field;
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
+use crate::observe::field::Field;
 
 pub(crate) fn note_background(runner: &mut Runner<'_, '_>, statement: &Statement) {
     if runner.calling.iter().any(|name| calls(statement, name)) {
@@ -36,6 +36,37 @@ pub(crate) fn outlives_call(fields: &[Field]) -> bool {
         &["at", "batch", "daemon", "daemonize", "pm2", "screen", "setsid", "start-stop-daemon", "systemd-run", "tmux"];
     let name = fields.first().and_then(Field::exact).map(crate::path::name);
     name.is_some_and(|name| DETACHING.contains(&name))
+}
+
+/// Something runs that nobody waits for.
+pub(crate) fn unwaited<T>(
+    runner: &mut Runner<'_, '_>,
+    is_unwaited: bool,
+    run: impl FnOnce(&mut Runner<'_, '_>) -> T,
+) -> T {
+    if !is_unwaited {
+        return run(runner);
+    }
+    runner.out.lingering.enter();
+    let done = run(runner);
+    runner.out.lingering.leave();
+    done
+}
+
+/// Runs a command that is remembered with the files that it runs, should it outlive the call.
+pub(crate) fn remembered<T>(
+    runner: &mut Runner<'_, '_>,
+    fields: &[Field],
+    cwd: Option<&str>,
+    run: impl FnOnce(&mut Runner<'_, '_>) -> T,
+) -> T {
+    if !runner.out.lingering.is_inside() {
+        return run(runner);
+    }
+    let outer = runner.out.lingering.begin(fields, cwd);
+    let done = run(runner);
+    runner.out.lingering.end(fields, outer);
+    done
 }
 
 /// An endless loop starts things and does not wait for them.

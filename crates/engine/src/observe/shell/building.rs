@@ -1,10 +1,11 @@
 //! A word while its parts are put together: unknown parts, limits, splitting.
 
-use super::field::{Field, UNKNOWN};
 use super::state::State;
+use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::stream::{Shape, Stream};
 
 /// A longer word that expansions make is not known.
+// `x=$x$x` doubles with every command. Linux takes 128 KiB in one argument; real words are far shorter.
 pub(crate) const EXPANDED: usize = 64 * 1024;
 
 /// A field under construction.

@@ -8,19 +8,21 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::code::runs_data;
 use super::directory::change_directory;
 use super::evaluate::{evaluates, reads_as_number};
-use super::exports::{assign, export, hides_history};
-use super::field::Field;
-use super::run::Runner;
+use super::exports::{assign, export};
+use super::poison::hides_history;
+use super::runner::Runner;
 use super::state::State;
-use super::variables::{let_builtin, printf_variable, read, wait};
+use super::trap::trap;
+use super::variables::{has_letter, let_builtin, printf_variable, read, wait};
 use super::zsh::note_numbers;
 use crate::knowledge::schema::Role;
-use crate::observe::observer::{By, Observer};
+use crate::observe::field::Field;
 use crate::observe::program::args::Args;
 use crate::observe::program::environments::activated;
 use crate::observe::program::extra_checks::lists_environment;
 use crate::observe::program::scripts::script_file;
-use crate::observe::program::{Invocation, run};
+use crate::observe::program::{Invocation, Start, run};
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::stream::{Origin, Stream};
 
 fn is_cluster_with_x(word: &str) -> bool {
@@ -74,7 +76,7 @@ impl Runner<'_, '_> {
             | "logout" | "suspend" => self.quiet(name, words, state),
             "compgen" | "complete" => {
                 if words.iter().any(Field::may_be_flag) || has_letter(words, &['C', 'F', 'W']) {
-                    self.out.lower(Degree::Opaque, format!("`{name}` may run text"));
+                    self.out.lower(Degree::Opaque, format!("`{name}` may run its arguments as a command"));
                     self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
                 }
                 Some(Stream::default())
@@ -94,7 +96,7 @@ impl Runner<'_, '_> {
             "source" | "." => self.source(words, state, input, by),
             "command" | "builtin" => self.command_builtin(words, state, input, by),
             "alias" => self.alias(words, state, by),
-            "trap" => self.trap(words, state, by),
+            "trap" => trap(self, words, state, by),
             "read" | "mapfile" | "readarray" | "getopts" => read(self, name, words, state, input, by),
             "printf" if words.first().is_some_and(|word| word.text.contains(['d', 'i', 'o', 'u', 'x', 'X', '*'])) => {
                 note_numbers(self, words, state);
@@ -133,7 +135,7 @@ impl Runner<'_, '_> {
     fn declare(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
         let flags: String = words.iter().map(|word| word.text.as_str()).filter(|text| text.starts_with('-')).collect();
         if flags.contains('n') && name != "export" {
-            self.out.lower(Degree::Opaque, "a variable that stands for another one");
+            self.out.lower(Degree::Opaque, "a variable that refers to another one");
         }
         let exports = name == "export" || flags.contains('x');
         for word in words.iter().filter(|word| !word.text.starts_with(['-', '+'])) {
@@ -145,7 +147,7 @@ impl Runner<'_, '_> {
                 Some((variable, value)) => (variable.trim_end_matches('+'), Some(value)),
                 None => (word.text.as_str(), None),
             };
-            if variable.contains(super::field::UNKNOWN) || variable.contains("$(") || variable.contains('`') {
+            if variable.contains(crate::observe::field::UNKNOWN) || variable.contains("$(") || variable.contains('`') {
                 self.evaluated_subscript(variable, state);
                 self.out.lower(Degree::Opaque, format!("which variable `{name}` sets"));
                 continue;
@@ -166,7 +168,9 @@ impl Runner<'_, '_> {
             if flags.contains('i') {
                 Rc::make_mut(&mut state.numbers).insert(variable.to_owned());
                 evaluates(self.out, value.unwrap_or_default(), state);
-                if value.is_some_and(|value| value.contains(super::field::UNKNOWN)) && !word.shape.is_one_word() {
+                if value.is_some_and(|value| value.contains(crate::observe::field::UNKNOWN))
+                    && !word.shape.is_one_word()
+                {
                     reads_as_number(self.out);
                 }
             }
@@ -174,7 +178,7 @@ impl Runner<'_, '_> {
                 Rc::make_mut(&mut state.stubborn).insert(variable.to_owned());
             }
             if let Some(value) = value {
-                let is_known = !value.contains(super::field::UNKNOWN) && !word.many && !element;
+                let is_known = !value.contains(crate::observe::field::UNKNOWN) && !word.many && !element;
                 let text = is_known.then(|| value.to_owned());
                 let stream = Stream { text, ..Stream::unknown(word.origin) };
                 if exports && !crate::observe::names::is_poison(variable) {
@@ -210,7 +214,7 @@ impl Runner<'_, '_> {
                 for word in words.iter().filter(|word| !word.text.starts_with('-')) {
                     match word.exact() {
                         Some("PATH" | "HOME" | "IFS") | None => {
-                            self.out.lower(Degree::Opaque, "a variable of the shell is removed")
+                            self.out.lower(Degree::Opaque, "a shell variable is removed")
                         }
                         Some(variable) => {
                             if crate::observe::names::is_history(variable) {
@@ -229,7 +233,7 @@ impl Runner<'_, '_> {
                 }
             }
             "hash" if has_letter(words, &['p', 'd', 'f']) || words.iter().any(|word| word.text.contains('=')) => {
-                self.out.lower(Degree::Opaque, "`hash` gives a name another program");
+                self.out.lower(Degree::Opaque, "`hash` makes a command name run another program");
                 Rc::make_mut(&mut state.shadowed).extend(words.iter().map(|word| word.text.clone()));
             }
             "enable" if has_letter(words, &['f']) => {
@@ -261,7 +265,7 @@ fn set_options(out: &mut Observer<'_>, words: &[Field], state: &mut State<'_>) -
             }
             Some(flag) if flag.starts_with('-') && flag.contains('k') => takes_keywords(out, state),
             Some(flag) if flag.starts_with('-') && flag.contains('r') => {
-                out.lower(Degree::Opaque, "`set -r` refuses what later commands rely on");
+                out.lower(Degree::Opaque, "`set -r` disables what later commands rely on");
             }
             Some(flag) if flag.starts_with(['-', '+']) => {
                 if flag.contains('a') {
@@ -285,27 +289,26 @@ fn set_options(out: &mut Observer<'_>, words: &[Field], state: &mut State<'_>) -
 
 /// From here on any word with `=` goes into the environment of the command.
 fn takes_keywords(out: &mut Observer<'_>, state: &mut State<'_>) {
-    out.lower(Degree::Opaque, "`set -k` makes variables of arguments");
+    out.lower(Degree::Opaque, "`set -k` changes arguments into variables");
     state.odd_shell = true;
 }
 
 fn shell_options(out: &mut Observer<'_>, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
     let is_flag = |word: &Field| matches!(word.exact(), Some("-s" | "-u" | "-q" | "-p" | "-o"));
     let mut options = words.iter().filter(|word| !is_flag(word));
-    if options.any(|word| is_odd_option(out, word)) {
+    if let Some(because) = options.find_map(odd_option) {
+        out.lower(Degree::Opaque, because);
         state.odd_shell = true;
     }
     Some(Stream::empty())
 }
 
 /// Options by which a shell expands or runs other words than it is read to; with `shopt`, or `-o` and `-O` of a shell.
-pub(crate) fn is_odd_option(out: &mut Observer<'_>, option: &Field) -> bool {
+///
+/// Yields why it cannot be followed.
+pub(crate) fn odd_option(option: &Field) -> Option<String> {
     let is_odd = !option.exact().is_some_and(|text| HARMLESS_OPTIONS.contains(&text));
-    if is_odd {
-        let option = option.shown();
-        out.lower(Degree::Opaque, format!("the shell option `{option}` changes how words are read"));
-    }
-    is_odd
+    is_odd.then(|| format!("the shell option `{}` changes how words are read", option.shown()))
 }
 impl Runner<'_, '_> {
     fn eval<'a>(&mut self, words: &[Field], state: &mut State<'a>, input: &Stream, by: &By) -> Option<Stream> {
@@ -361,10 +364,10 @@ impl Runner<'_, '_> {
         let functions = std::mem::take(&mut state.functions);
         self.depth += 1;
         let output = if self.depth > 60 {
-            self.out.lower(Degree::Opaque, "builtins inside builtins, too deep to follow");
+            self.out.lower(Degree::Opaque, "builtins inside builtins, nested too deeply to follow");
             Stream::default()
         } else {
-            run(self, words, state, input.clone(), by.part)
+            run(self, Start { words: &words, input: input.clone(), part: by.part }, state)
         };
         self.depth -= 1;
         state.functions = functions;
@@ -376,21 +379,8 @@ impl Runner<'_, '_> {
         if words.first().is_some_and(|word| word.may_be_flag() || word.text.starts_with("-p")) {
             self.out.lower(Degree::Opaque, format!("which file `{}` runs", by.name));
         }
-        let mut invocation = Invocation {
-            args: Args { operands: words.to_vec(), ..Args::default() },
-            by: by.clone(),
-            roles: Vec::new(),
-            does: Vec::new(),
-            input: input.clone(),
-            output: Stream::default(),
-            cwd: state.cwd.as_deref().map(str::to_owned),
-            passes_input: false,
-            environment: Vec::new(),
-            stored: Vec::new(),
-            work_tree: None,
-            task: None,
-            done: false,
-        };
+        let args = Args { operands: words.to_vec(), ..Args::default() };
+        let mut invocation = Invocation::new(by.clone(), args, input.clone(), state.cwd.as_deref());
         match words.first() {
             Some(file) => script_file(self, file, Role::ScriptSh, &mut invocation, state),
             None => self.out.lower(Degree::Unknown, "`source` without a file"),
@@ -410,7 +400,7 @@ impl Runner<'_, '_> {
     fn alias<'a>(&mut self, words: &[Field], state: &mut State<'a>, by: &By) -> Option<Stream> {
         // zsh replaces words anywhere (`-g`), and files by their ending (`-s`).
         if has_letter(words, &['g', 's']) {
-            self.out.lower(Degree::Opaque, "an alias for words that are no commands");
+            self.out.lower(Degree::Opaque, "an alias for words that are not commands");
         }
         for word in words.iter().filter(|word| word.text != "-p") {
             let Some((name, text)) = word.text.split_once('=') else { continue };
@@ -425,9 +415,4 @@ impl Runner<'_, '_> {
         }
         Some(Stream::default())
     }
-}
-
-/// One of the letters is among the flags, alone or in a row of letters.
-pub(crate) fn has_letter(words: &[Field], letters: &[char]) -> bool {
-    words.iter().any(|word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(letters))
 }

@@ -3,14 +3,15 @@
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks};
 
 use super::reading::{every_reading, readings};
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
 use crate::effect::Part;
-use crate::observe::observer::{By, Observer};
+use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::stream::{Origin, Stream};
 use crate::world::Shell;
 
 /// Nested code is followed this deep.
+// `sh -c` inside `sh -c`: quoting that deep is never written by hand.
 const NESTING: u32 = 12;
 
 impl Runner<'_, '_> {
@@ -30,10 +31,10 @@ impl Runner<'_, '_> {
         let mut ways = readings(text, state.shell()).into_iter();
         let Some(parsed) = ways.next() else { return Stream::default() };
         if let Some(error) = &parsed.error {
-            self.out.lower(Degree::Opaque, format!("text that is evaluated: {error}"));
+            self.out.lower(Degree::Opaque, format!("evaluated text: {error}"));
         }
         for other in ways {
-            self.out.lower(Degree::Opaque, "text that is evaluated, and that shells read differently");
+            self.out.lower(Degree::Opaque, "evaluated text that shells read differently");
             let mut inner: State<'_> = state.clone();
             let outer = enter(self.out, part);
             self.apart(|runner| runner.script(&other.script, &mut inner, input.clone()));
@@ -79,7 +80,7 @@ impl Runner<'_, '_> {
 
     fn nested(&mut self, shell: Shell, text: &str, state: &mut State<'_>, input: Stream, part: Part) -> Stream {
         if self.depth > NESTING * 3 || !self.out.spend(8 + u32::try_from(text.len() / 64).unwrap_or(u32::MAX)) {
-            self.out.lower(Degree::Opaque, "shells inside shells, too deep to follow");
+            self.out.lower(Degree::Opaque, "shells inside shells, nested too deeply to follow");
             return Stream::default();
         }
         let outer = enter(self.out, part);
@@ -129,7 +130,7 @@ impl Runner<'_, '_> {
 pub(crate) fn runs_data(out: &mut Observer<'_>, origin: Origin, by: &By) {
     let kind = if origin.download { FlowKind::DownloadToExecute } else { FlowKind::DataToExecute };
     out.flow(kind, by.part, by.part);
-    out.lower(Degree::Opaque, format!("`{}` runs data that is not known", by.name));
+    out.lower(Degree::Opaque, format!("`{}` runs data that doorward can't see", by.name));
     let mut marks = Marks::default().with(Mark::ShellCode);
     if origin.download {
         marks.add(Mark::RemoteCode);

@@ -4,11 +4,11 @@ use std::rc::Rc;
 
 use doorward_vocabulary::{Mark, Operation};
 
-use super::field::Field;
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
 use crate::effect::Target;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Shape, Stream};
 use crate::path::{self, Follow};
 use crate::world::{Kind, World};
@@ -59,6 +59,8 @@ pub(crate) fn change_directory(
 
 /// Something that this call ran, or git, may have taken the directory away, or closed it.
 fn may_be_gone(out: &Observer<'_>, directory: &str) -> bool {
+    // The git commands that agents chain with `cd … && …` and that never touch the work tree, so the directory is
+    // still there.
     const STAYS: &[&str] = &["git add", "git commit", "git fetch", "git push", "git tag", "git branch", "git config"];
     let holds = |inner: &str| path::under(inner, directory);
     if out.world.project().is_some_and(holds) || out.world.home().is_some_and(holds) {
@@ -118,7 +120,7 @@ fn is_deleted(out: &Observer<'_>, directory: &str) -> bool {
 fn dynamic_directory(out: &mut Observer<'_>, word: &Field, state: &State<'_>) -> Option<String> {
     match word.shape {
         Shape::ProjectPaths | Shape::Matched
-            if word.prefix().is_empty() && super::paths::is_ours(state.cwd.as_deref(), out.world) =>
+            if word.prefix().is_empty() && crate::observe::paths::words::is_ours(state.cwd.as_deref(), out.world) =>
         {
             let cwd = state.cwd.as_deref()?;
             (!out.may_lead_out(cwd, word.shape)).then(|| cwd.to_owned())

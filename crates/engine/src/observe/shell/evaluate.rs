@@ -2,17 +2,22 @@
 
 use doorward_vocabulary::Degree;
 
-use super::exports::poison;
-use super::field::Field;
-use super::run::Runner;
+use super::poison::poison;
+use super::runner::Runner;
 use super::state::State;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Shape, Stream};
 
 /// Subscripts in text that subscripts run are followed this deep.
+// Bash evaluates `a[$(…)]` inside values that are themselves subscripts (shell-tricks-768).
 const NESTED: u32 = 30;
 
+/// Why nobody can say what such data does.
+pub(crate) const READ_AS_NUMBER: &str = "unknown data read as arithmetic, which may run commands";
+
 /// Values that name other values are followed this far.
+// Arithmetic follows names: with `x=y` and `y=z`, `$((x))` reads `z`.
 const STEPS: u32 = 4;
 
 impl Runner<'_, '_> {
@@ -24,7 +29,7 @@ impl Runner<'_, '_> {
 
 /// Data that nobody has seen runs commands where a number is expected: `a[$(…)]`.
 pub(crate) fn reads_as_number(out: &mut Observer<'_>) {
-    out.lower(Degree::Opaque, "unknown data that is read as arithmetic, which may run text");
+    out.lower(Degree::Opaque, READ_AS_NUMBER);
 }
 
 /// Text that the shell reads as arithmetic: in `$((…))`, a subscript, an offset, the value of a number.
@@ -36,7 +41,7 @@ pub(crate) fn evaluates(out: &mut Observer<'_>, text: &str, state: &mut State<'_
             Harm::None => {}
             Harm::Unseen => reads_as_number(out),
             Harm::Runs => {
-                out.lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs text"))
+                out.lower(Degree::Opaque, format!("the value of `{name}` is evaluated as arithmetic and runs commands"))
             }
         }
     }
@@ -48,7 +53,7 @@ pub(crate) fn evaluates(out: &mut Observer<'_>, text: &str, state: &mut State<'_
         state.set(name, value);
     }
     if runs_in_arithmetic(text) {
-        out.lower(Degree::Opaque, "arithmetic that runs text");
+        out.lower(Degree::Opaque, "arithmetic that runs commands");
     }
 }
 impl Runner<'_, '_> {
@@ -57,10 +62,10 @@ impl Runner<'_, '_> {
         let Some((_, subscript)) = name.split_once('[') else { return };
         let subscript = subscript.rsplit_once(']').map_or(subscript, |(inside, _)| inside);
         evaluates(self.out, &format!("[{subscript}"), state);
-        if !subscript.contains(['$', '`', super::field::UNKNOWN]) {
+        if !subscript.contains(['$', '`', crate::observe::field::UNKNOWN]) {
             return;
         }
-        self.out.lower(Degree::Opaque, "a subscript that is evaluated and may run text");
+        self.out.lower(Degree::Opaque, "an evaluated subscript that may run commands");
         if self.depth < NESTED {
             let inner: State<'_> = state.clone();
             let part = self.out.outer.unwrap_or_default();

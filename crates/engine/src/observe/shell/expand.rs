@@ -8,17 +8,19 @@ use super::building::{Building, EXPANDED, Expansion, append, split, unknown, usu
 use super::code::seen_secret;
 use super::evaluate::{evaluates, reads_as_number};
 use super::exports::assign;
-use super::field::{Field, UNKNOWN};
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
-use crate::observe::observer::Observer;
+use crate::observe::field::{Field, UNKNOWN};
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Origin, Shape, Stream};
 use crate::world::World;
 
 /// As many bytes of expanded text are one unit of work.
+// Long texts cost more than short ones, and a loop that builds one must run out of budget.
 const UNIT: usize = 64;
 
 /// More alternatives than this are not written out.
+// `{1..100000}` is one word. More alternatives than this count as unknown.
 const ALTERNATIVES: usize = 256;
 
 impl Runner<'_, '_> {
@@ -361,7 +363,7 @@ fn operated<'a>(
 fn prompt_expansion<'a>(out: &mut Observer<'_>, value: Option<Stream>, _state: &mut State<'a>) {
     match value.and_then(|value| value.text) {
         Some(text) if !text.contains(['$', '`']) => {}
-        Some(_) | None => out.lower(Degree::Opaque, "a prompt expansion (`@P`) that may run text"),
+        Some(_) | None => out.lower(Degree::Opaque, "a prompt expansion (`@P`) that may run commands"),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::rc::Rc;
 
-use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Scope};
+use doorward_vocabulary::{Degree, Mark, Marks};
 
 use super::evaluate::{evaluates, reads_as_number};
+use super::poison::{hides_history, note_skipped_checks, poison};
 use super::state::{State, Variable};
 use super::zsh::note_tied;
-use crate::effect::{Effect, Target};
 use crate::observe::names;
-use crate::observe::observer::Observer;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Shape, Stream};
 use crate::world::World;
 
@@ -67,7 +67,10 @@ pub(crate) fn exported(out: &mut Observer<'_>, name: &str, value: &Stream, state
     }
     note_skipped_checks(out, name, value.text.as_deref());
     let leads = names::leads_elsewhere(name, value.text.as_deref())
-        || value.text.as_deref().is_some_and(|text| super::paths::leads_out(text, state.cwd.as_deref(), out.world));
+        || value
+            .text
+            .as_deref()
+            .is_some_and(|text| crate::observe::paths::words::leads_out(text, state.cwd.as_deref(), out.world));
     if !leads && (names::is_harmless(name, value.text.as_deref()) || program_listens(out, program, name)) {
         return;
     }
@@ -82,8 +85,10 @@ fn program_listens(out: &Observer<'_>, program: &str, name: &str) -> bool {
 
 fn value_is_harmless(world: &dyn World, name: &str, value: &Stream, state: &State<'_>) -> bool {
     match &value.text {
-        Some(text) if name == "PATH" => super::paths::harmless_path_list(text, world),
-        Some(text) if name == "PYTHONPATH" => super::paths::source_roots(text, state.cwd.as_deref(), world),
+        Some(text) if name == "PATH" => crate::observe::paths::words::harmless_path_list(text, world),
+        Some(text) if name == "PYTHONPATH" => {
+            crate::observe::paths::words::source_roots(text, state.cwd.as_deref(), world)
+        }
         Some(text) => {
             names::is_harmless_value(name, text)
                 || (name == "TMPDIR" && world.scratch().iter().any(|directory| crate::path::under(text, directory)))
@@ -91,47 +96,6 @@ fn value_is_harmless(world: &dyn World, name: &str, value: &Stream, state: &Stat
         }
         None => false,
     }
-}
-
-/// What is typed from here on may not be written down.
-pub(crate) fn hides_history(out: &mut Observer<'_>, what: &str) {
-    let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("shell history: {what}")));
-    effect.scope = Scope::Project;
-    effect.reach = Reach::Workspace;
-    effect.reversibility = doorward_vocabulary::Reversibility::Rebuildable;
-    effect.marks = Marks::default().with(Mark::HistoryHidden);
-    effect.part = out.outer.unwrap_or_default();
-    out.effect(effect);
-}
-
-/// The variable makes checks pass without a look, in every program that this shell starts from now on.
-fn note_skipped_checks(out: &mut Observer<'_>, name: &str, value: Option<&str>) {
-    if !names::skips_checks(name, value) {
-        return;
-    }
-    let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
-    effect.scope = Scope::Project;
-    effect.reach = Reach::Workspace;
-    effect.reversibility = doorward_vocabulary::Reversibility::Rebuildable;
-    effect.marks = Marks::default().with(Mark::SkipsChecks);
-    effect.part = out.outer.unwrap_or_default();
-    out.effect(effect);
-}
-
-/// A variable that turns data into code was set.
-pub(crate) fn poison(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {
-    state.poisoned = true;
-    state.path_changed |= name == "PATH";
-    let mut effect = Effect::new(Operation::Mutate, Target::Resource(format!("environment variable {name}")));
-    effect.scope = Scope::Project;
-    effect.reach = Reach::Machine;
-    effect.reversibility = doorward_vocabulary::Reversibility::Irreversible;
-    effect.marks = Marks::default().with(Mark::EnvironmentPoison);
-    if names::weakens_tls(name) {
-        effect.marks.add(Mark::TlsWeakened);
-    }
-    effect.part = out.outer.unwrap_or_default();
-    out.effect(effect);
 }
 
 pub(crate) fn export(out: &mut Observer<'_>, name: &str, state: &mut State<'_>) {

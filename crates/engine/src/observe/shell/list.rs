@@ -6,29 +6,10 @@ use doorward_shell::{
     CommandKind, Connector, Dialect, Pipeline, Redirect, RedirectOperator, RedirectTarget, Simple, Statement,
 };
 
-use super::field::Field;
-use super::run::Runner;
+use super::runner::{Jump, Runner};
 use super::state::State;
+use crate::observe::field::Field;
 use crate::observe::stream::Stream;
-
-/// The state in which a script was left before its end.
-#[derive(Debug)]
-pub(crate) struct Jump {
-    state: State<'static>,
-    /// The functions by name and place in the text, which outlives no script.
-    functions: Vec<(String, usize)>,
-    /// How many loops are left; `None` for a function.
-    loops: Option<u32>,
-}
-
-/// How many ways out were met so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Exits {
-    /// `break`, `continue`, `return`: what follows in the loop or function may be skipped.
-    pub skips: u32,
-    /// `exit`: what follows in the shell may be skipped.
-    pub ends: u32,
-}
 
 impl Runner<'_, '_> {
     /// `a && b || c`: what follows `&&` sees the state after success, what follows `||` the states after failure; what

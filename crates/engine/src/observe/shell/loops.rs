@@ -3,26 +3,26 @@
 use doorward_shell::{Command, CommandKind, Script, Value};
 
 use super::state::State;
-use crate::observe::observer::Observer;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Origin, Shape, Stream};
 
 /// What a loop variable can be: globs inside the project yield paths of the project.
 pub(crate) fn loop_value(
     out: &Observer<'_>,
-    words: Option<&[super::field::Field]>,
+    words: Option<&[crate::observe::field::Field]>,
     origin: Origin,
     cwd: Option<&str>,
 ) -> Stream {
-    let is_inside = |field: &super::field::Field| {
-        super::paths::is_plain_inside(field, cwd, out.world)
+    let is_inside = |field: &crate::observe::field::Field| {
+        crate::observe::paths::words::is_plain_inside(field, cwd, out.world)
             || (field.dynamic
                 && matches!(field.shape, Shape::ProjectPaths | Shape::Matched)
                 && field.prefix().is_empty())
     };
-    let is_matched = |field: &super::field::Field| {
+    let is_matched = |field: &crate::observe::field::Field| {
         is_inside(field) && (field.glob || field.shape == Shape::Matched) && out.links.is_empty()
     };
-    let is_name = |field: &super::field::Field| {
+    let is_name = |field: &crate::observe::field::Field| {
         is_inside(field) || (field.dynamic && field.shape == Shape::ProjectNames && field.prefix().is_empty())
     };
     let shape = match words {

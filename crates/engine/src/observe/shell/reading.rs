@@ -5,7 +5,7 @@ use std::rc::Rc;
 use doorward_shell::{Dialect, ErrorKind, ParseError, Script, parse};
 use doorward_vocabulary::Degree;
 
-use super::run::Runner;
+use super::runner::Runner;
 use super::state::State;
 use crate::observe::stream::Stream;
 use crate::world::Shell;

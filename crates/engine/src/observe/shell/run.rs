@@ -1,6 +1,5 @@
 //! Walks the tree as a shell would, on every path that could be taken.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use doorward_shell::{Arm, Case, Command, CommandKind, Dialect, For, Pipeline, Script, Statement, Value};
@@ -10,77 +9,26 @@ use super::aftermath::{changes_files, keep_files, keep_uncertain, unless_refused
 use super::background;
 use super::background::note_background;
 use super::exports::assign;
-use super::list::{Exits, Jump, opens_files};
+use super::list::opens_files;
 use super::loops::{forget_assigned, loop_value};
+use super::runner::{DEPTH, Runner};
 use super::simple::finish_redirects;
 use super::state::State;
-use super::trap::Trap;
+use super::trap::spring_traps;
 use super::zsh::note_hook;
-use crate::observe::caused::Caused;
-use crate::observe::lingering::unwaited;
-use crate::observe::observer::Observer;
+use crate::observe::shell::background::unwaited;
 use crate::observe::stream::{Origin, Stream};
 
-/// Functions and nested code deeper than this are not followed.
-pub(crate) const DEPTH: u32 = 40;
-
 /// A body whose rounds keep changing what the next one sees is run this often.
+// A fixed point is reached after two rounds in practice; a body that still changes after four is joined with unknown
+// values.
 const ROUNDS: usize = 4;
 
 /// Loop bodies are run once for each of at most this many literal words.
+// `for f in a b c` is exact up to here; a longer list is run once with an unknown value.
 const ITERATIONS: usize = 64;
 
-/// One walk over a script, writing into an observer.
-#[derive(Debug)]
-pub(crate) struct Runner<'o, 'w> {
-    pub out: &'o mut Observer<'w>,
-    pub depth: u32,
-    pub calling: Vec<String>,
-    pub called: BTreeSet<String>,
-    /// How much of the code of other languages has to be understood.
-    pub manner: crate::observe::code::Manner,
-    /// Files that tools load by themselves and that are being judged.
-    pub loading: Vec<String>,
-    /// Where loops and functions were left before their end.
-    pub jumps: Vec<Jump>,
-    pub exits: Exits,
-    /// How many loops the current command stands in.
-    pub looping: u32,
-    pub traps: Vec<Trap>,
-    /// How often the directory was changed.
-    pub moves: u32,
-    /// Values are split also by zsh.
-    pub splits: bool,
-    /// zsh kept a value whole that other shells split.
-    pub kept_whole: bool,
-}
-
-impl<'o, 'w> Runner<'o, 'w> {
-    pub(crate) fn new(out: &'o mut Observer<'w>) -> Runner<'o, 'w> {
-        Runner {
-            out,
-            depth: 0,
-            calling: Vec::new(),
-            called: BTreeSet::new(),
-            manner: Default::default(),
-            loading: Vec::new(),
-            jumps: Vec::new(),
-            exits: Exits::default(),
-            looping: 0,
-            traps: Vec::new(),
-            moves: 0,
-            splits: false,
-            kept_whole: false,
-        }
-    }
-
-    /// What the run causes, by value; `Observer::write` puts it onto the sheet.
-    pub(crate) fn collect<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Caused) {
-        let beginning = self.out.begin();
-        let done = run(self);
-        (done, self.out.end(beginning))
-    }
-
+impl Runner<'_, '_> {
     /// A whole program: also looks into functions that nothing calls.
     pub(crate) fn program<'a>(&mut self, script: &'a Script, state: &mut State<'a>, input: Stream) -> Stream {
         let output = self.script(script, state, input);
@@ -132,7 +80,7 @@ impl<'o, 'w> Runner<'o, 'w> {
     pub(crate) fn pipeline<'a>(&mut self, pipeline: &'a Pipeline, state: &mut State<'a>, input: Stream) -> Stream {
         if let [command] = pipeline.commands.as_slice() {
             let output = self.command(command, state, input);
-            self.spring_traps(state);
+            spring_traps(self, state);
             return output;
         }
         let mut stream = input;
@@ -140,7 +88,7 @@ impl<'o, 'w> Runner<'o, 'w> {
             if at + 1 == pipeline.commands.len() && state.dialect == Dialect::Zsh {
                 // zsh runs the last one itself, so what it sets stays set.
                 stream = self.command(command, state, stream);
-                self.spring_traps(state);
+                spring_traps(self, state);
                 break;
             }
             let mut inner = state.clone();

@@ -2,8 +2,8 @@
 
 use doorward_vocabulary::Sensitivity;
 
-use super::field::{Field, UNKNOWN};
-use crate::observe::globs;
+use crate::observe::field::{Field, UNKNOWN};
+use crate::observe::paths::globs;
 use crate::observe::stream::Shape;
 use crate::path::{join, lexical, under};
 use crate::place;

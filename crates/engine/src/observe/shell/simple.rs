@@ -6,17 +6,17 @@ use doorward_shell::{Assignment, Command, Dialect, Redirect, RedirectOperator, R
 use doorward_vocabulary::{Degree, FlowKind, Mark};
 
 use super::aftermath::{store, unless_refused};
-use super::arrays::{declared_arrays, is_declared};
+use super::arrays::{declared_arrays, declares, is_declared};
 use super::exports::{assign, exported};
-use super::field::Field;
 use super::list::opens_files;
-use super::run::Runner;
+use super::runner::Runner;
 use super::shape::of_lines;
 use super::state::{State, WrittenFile};
 use super::zsh::note_table;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::{By, Line, Observer};
-use crate::observe::program::run;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::program::{Start, run};
+use crate::observe::sheet::observer::{By, Line, Observer};
 use crate::observe::stream::{FileText, Origin, Stream, TEXT_LIMIT};
 use crate::world::World;
 
@@ -90,11 +90,9 @@ impl Runner<'_, '_> {
         let part = self.out.part(command.span);
         let untouched = opens_files(&command.redirects).then(|| state.clone());
         let (output, mut caused) = self.collect(|runner| {
-            let output = if changes_state {
-                run(runner, fields, state, redirected.input.clone(), part)
-            } else {
-                runner.run_with(simple, fields, (state, inner), redirected.input.clone(), part)
-            };
+            let start = Start { words: &fields, input: redirected.input.clone(), part };
+            let output =
+                if changes_state { run(runner, start, state) } else { runner.run_with(simple, start, state, inner) };
             for (name, value) in arrays {
                 assign(runner.out, name, value, state);
             }
@@ -112,13 +110,12 @@ impl Runner<'_, '_> {
     fn run_with<'a>(
         &mut self,
         simple: &'a Simple,
-        fields: Vec<Field>,
-        (state, mut inner): (&mut State<'a>, State<'a>),
-        input: Stream,
-        part: crate::effect::Part,
+        start: Start<'_>,
+        state: &mut State<'a>,
+        mut inner: State<'a>,
     ) -> Stream {
         let before = inner.clone();
-        let output = run(self, fields, &mut inner, input, part);
+        let output = run(self, start, &mut inner);
         state.keep_changes(&before, &inner, simple.assignments.iter().map(|assignment| &*assignment.name));
         if is_special(simple) {
             state.path_changed |= inner.path_changed;
@@ -194,7 +191,7 @@ impl Runner<'_, '_> {
         }
         let fields = self.expand(word, state);
         let [field] = fields.as_slice() else {
-            self.out.lower(Degree::Opaque, "a redirect to something that is not one word");
+            self.out.lower(Degree::Opaque, "a redirect to more than one word");
             return;
         };
         redirect_to(self.out, redirect, field, by, state, redirected);
@@ -348,10 +345,6 @@ fn takes_output(redirect: &Redirect) -> bool {
 /// What a file holds that this call wrote, if that is known.
 fn held(path: Option<&str>, written: Option<String>) -> Option<Rc<[FileText]>> {
     Some([FileText { path: path?.to_owned(), written: Some(written?) }].into())
-}
-
-pub(crate) fn declares(field: &Field) -> bool {
-    matches!(field.exact(), Some("export" | "declare" | "typeset" | "local" | "readonly"))
 }
 
 /// `name=…`, with its name written out.

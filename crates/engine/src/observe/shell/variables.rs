@@ -2,15 +2,14 @@
 
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use super::builtin::has_letter;
 use super::evaluate::evaluates;
 use super::exports::assign;
-use super::field::Field;
-use super::run::Runner;
+use super::runner::Runner;
 use super::shape::of_lines;
 use super::state::State;
 use super::zsh::note_numbers;
-use crate::observe::observer::By;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::By;
 use crate::observe::stream::{Shape, Stream};
 
 /// `wait -p name` sets a variable; its name may be glued to the flag, or follow it.
@@ -48,7 +47,7 @@ pub(crate) fn read(
         _ => &[],
     };
     if name != "read" && has_letter(words, &['C']) {
-        runner.out.lower(Degree::Opaque, format!("`{name} -C` runs text"));
+        runner.out.lower(Degree::Opaque, format!("`{name} -C` runs its argument as a command"));
         runner.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
     }
     let mut at = 0;
@@ -120,4 +119,9 @@ pub(crate) fn printf_variable(runner: &mut Runner<'_, '_>, words: &[Field], stat
         None => runner.out.lower(Degree::Opaque, "which variable `printf -v` sets"),
     }
     Some(Stream::empty())
+}
+
+/// One of the letters is among the flags, alone or in a row of letters.
+pub(crate) fn has_letter(words: &[Field], letters: &[char]) -> bool {
+    words.iter().any(|word| word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(letters))
 }

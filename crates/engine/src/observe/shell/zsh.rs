@@ -3,16 +3,18 @@
 use doorward_shell::Dialect;
 use doorward_vocabulary::Degree;
 
-use super::exports::poison;
-use super::field::Field;
-use super::run::Runner;
+use super::poison::poison;
+use super::runner::Runner;
 use super::state::State;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 
 /// Arrays that are the same as a variable in capitals, where programs or functions are looked for.
+// zsh ties them to `PATH` and its kin: `path=(/tmp)` changes where programs are found.
 const SEARCHED: &[&str] = &["path", "fpath", "module_path", "cdpath", "manpath"];
 
 /// Tables in which zsh keeps what a word means.
+// `functions[ls]=…` defines a function without saying so (shell-tricks-728, shell-tricks-729).
 const TABLES: &[&str] = &[
     "aliases",
     "galiases",
@@ -29,6 +31,7 @@ const TABLES: &[&str] = &[
 ];
 
 /// Functions that zsh calls without being told to.
+// A function with such a name runs at the next prompt, directory change or exit.
 const CALLED: &[&str] = &[
     "chpwd",
     "precmd",
@@ -69,7 +72,7 @@ pub(crate) fn note_table(out: &mut Observer<'_>, name: &str, state: &mut State<'
 pub(crate) fn note_hook(out: &mut Observer<'_>, name: &str, state: &State<'_>) {
     let is_called = CALLED.contains(&name) || (name.starts_with("TRAP") && name.len() > 4);
     if state.dialect == Dialect::Zsh && is_called {
-        out.lower(Degree::Opaque, format!("zsh calls `{name}` by itself"));
+        out.lower(Degree::Opaque, format!("zsh calls `{name}` on its own"));
     }
 }
 

@@ -14,18 +14,18 @@ use doorward_ledger::{Hash, PolicyBody};
 use crate::desk::person;
 use crate::desk::screen;
 use crate::desk::setup;
-use crate::machine::paths::Places;
-use crate::machine::record::{Entry, Ledger, Recorder};
+use crate::machine::paths::Dirs;
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::machine::visible;
-use proposal::{Applied, Proposal, propose};
+use proposal::{AppliedProposal, InterviewProposal, propose};
 use questions::Question;
 
 /// Quitting early changes nothing.
 const NOTHING: &str = "nothing was written";
 
-pub(super) fn run(places: &Places) -> Result<ExitCode> {
+pub(super) fn run(dirs: &Dirs) -> Result<ExitCode> {
     person::required()?;
-    let file = places.config_file();
+    let file = dirs.config_file();
     // Report problems with the file before asking anything.
     let before = crate::machine::checked_read::read(&file).map_err(anyhow::Error::msg)?;
     let old = before.clone().unwrap_or_default();
@@ -33,7 +33,7 @@ pub(super) fn run(places: &Places) -> Result<ExitCode> {
         anyhow::anyhow!("`{}` is not a valid configuration: {problem}; fix it first", file.display())
     })?;
     let mut terminal = Terminal::open()?;
-    let proposal = interview(&mut terminal, places)?;
+    let proposal = interview(&mut terminal, dirs)?;
     let applied = proposal.applied_to(&old).with_context(|| format!("`{}`", file.display()))?;
     show(&mut terminal, &proposal, &applied, &file, &old)?;
     if applied.text == old {
@@ -47,7 +47,7 @@ pub(super) fn run(places: &Places) -> Result<ExitCode> {
     if crate::machine::checked_read::read(&file).map_err(anyhow::Error::msg)? != before {
         bail!("`{}` changed in the meantime; {NOTHING}", file.display());
     }
-    write(places, before.as_deref(), &applied.text)?;
+    write(dirs, before.as_deref(), &applied.text)?;
     terminal.say("Written. It applies from the next call on.")?;
     if before.is_some() {
         terminal.say(&format!("The old version is in `{}`.", backup(&file).display()))?;
@@ -56,15 +56,21 @@ pub(super) fn run(places: &Places) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn interview(terminal: &mut Terminal, places: &Places) -> Result<Proposal> {
+fn interview(terminal: &mut Terminal, dirs: &Dirs) -> Result<InterviewProposal> {
     terminal.say("Three questions. Nothing is written until you confirm at the end; `q` quits.")?;
     let kinds = terminal.answered(&questions::agents(), questions::read_agents)?;
     let trust = terminal.answered(&questions::trust(), questions::read_trust)?;
     let compliance = terminal.answered(&questions::compliance(), questions::read_compliance)?;
-    Ok(propose(kinds, trust, compliance, &setup::agents_here(places)))
+    Ok(propose(kinds, trust, compliance, &setup::agents_here(dirs)))
 }
 
-fn show(terminal: &mut Terminal, proposal: &Proposal, applied: &Applied, file: &Path, old: &str) -> Result<()> {
+fn show(
+    terminal: &mut Terminal,
+    proposal: &InterviewProposal,
+    applied: &AppliedProposal,
+    file: &Path,
+    old: &str,
+) -> Result<()> {
     terminal.say("\nproposed:")?;
     for setting in &proposal.settings {
         terminal.say(&format!("  {} = {}: {}", setting.name(), setting.value.item(), setting.why))?;
@@ -79,9 +85,9 @@ fn show(terminal: &mut Terminal, proposal: &Proposal, applied: &Applied, file: &
 }
 
 /// The record comes first, then the copy of the old file, then the file.
-fn write(places: &Places, before: Option<&str>, text: &str) -> Result<()> {
-    let file = places.config_file();
-    crate::machine::record::begin(places)?;
+fn write(dirs: &Dirs, before: Option<&str>, text: &str) -> Result<()> {
+    let file = dirs.config_file();
+    crate::machine::record::begin(dirs)?;
     let hash = |text: &str| Hash::of(text.as_bytes()).to_string();
     let body = PolicyBody {
         what: "the answers of `report --new` and what was proposed for them went into the configuration".to_owned(),
@@ -90,8 +96,8 @@ fn write(places: &Places, before: Option<&str>, text: &str) -> Result<()> {
         user: crate::machine::user(),
         project: None,
     };
-    let _receipt = Ledger::of(places)
-        .append(Entry::new(&body)?)
+    let _receipt = Ledger::open(dirs)
+        .append(LogEntry::new(&body)?)
         .with_context(|| format!("can't record the change, so {NOTHING}"))?;
     if let Some(before) = before {
         crate::machine::atomic_file::replace(&backup(&file), before)?;

@@ -10,23 +10,23 @@ use crate::policy::config::{Config, WAIT_SECONDS};
 
 /// What is proposed, and why.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Proposal {
+pub(super) struct InterviewProposal {
     pub profile: Profile,
-    pub settings: Vec<Setting>,
+    pub settings: Vec<ProposedSetting>,
 }
 
 /// One key of the configuration.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Setting {
+pub(super) struct ProposedSetting {
     /// The tables it is in.
     pub table: Vec<&'static str>,
     pub key: &'static str,
-    pub value: Proposed,
+    pub value: ProposedValue,
     pub why: &'static str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Proposed {
+pub(super) enum ProposedValue {
     Yes,
     Number(i64),
     Share(f64),
@@ -35,15 +35,15 @@ pub(super) enum Proposed {
 
 /// The configuration with the proposal in it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Applied {
+pub(super) struct AppliedProposal {
     pub text: String,
     /// What was already there and stays, although something else was proposed.
     pub kept: Vec<String>,
 }
 
-impl Setting {
-    fn new(table: &[&'static str], key: &'static str, value: Proposed, why: &'static str) -> Setting {
-        Setting { table: table.to_vec(), key, value, why }
+impl ProposedSetting {
+    fn new(table: &[&'static str], key: &'static str, value: ProposedValue, why: &'static str) -> ProposedSetting {
+        ProposedSetting { table: table.to_vec(), key, value, why }
     }
 
     /// `thresholds.confidence`.
@@ -52,13 +52,13 @@ impl Setting {
     }
 }
 
-impl Proposed {
+impl ProposedValue {
     pub(super) fn item(self) -> Value {
         match self {
-            Proposed::Yes => true.into(),
-            Proposed::Number(number) => number.into(),
-            Proposed::Share(share) => share.into(),
-            Proposed::Word(word) => word.into(),
+            ProposedValue::Yes => true.into(),
+            ProposedValue::Number(number) => number.into(),
+            ProposedValue::Share(share) => share.into(),
+            ProposedValue::Word(word) => word.into(),
         }
     }
 }
@@ -69,32 +69,32 @@ pub(super) fn propose(
     trust: TrustContext,
     compliance: Vec<Constraint>,
     agents: &[Agent],
-) -> Proposal {
+) -> InterviewProposal {
     let is_ruled = !compliance.is_empty();
     let is_ops = kinds.contains(&AgentType::Ops);
-    let mut settings: Vec<Setting> = Vec::new();
+    let mut settings: Vec<ProposedSetting> = Vec::new();
     for agent in agents {
         let why = "every agent starts with `confirm-all`: doorward approves nothing until you say so";
-        let mode = Proposed::Word(Mode::ConfirmAll.as_str());
-        settings.push(Setting::new(&["agents", agent.name()], "mode", mode, why));
+        let mode = ProposedValue::Word(Mode::ConfirmAll.as_str());
+        settings.push(ProposedSetting::new(&["agents", agent.name()], "mode", mode, why));
     }
     if let Some(why) = strictly(trust, is_ruled, is_ops) {
-        settings.push(Setting::new(&[], "strict", Proposed::Yes, why));
+        settings.push(ProposedSetting::new(&[], "strict", ProposedValue::Yes, why));
         let why = "a wrong approval costs more here than a question";
-        settings.push(Setting::new(&["thresholds"], "confidence", Proposed::Share(0.9), why));
-        settings.push(Setting::new(&["thresholds"], "irreversible", Proposed::Share(0.97), why));
+        settings.push(ProposedSetting::new(&["thresholds"], "confidence", ProposedValue::Share(0.9), why));
+        settings.push(ProposedSetting::new(&["thresholds"], "irreversible", ProposedValue::Share(0.97), why));
     }
     let (wait, why) = match trust {
         TrustContext::Personal => (WAIT_SECONDS, "either you are at your desk or you are not"),
         TrustContext::Team | TrustContext::Enterprise => (120, "the person who can answer may be at another desk"),
     };
-    settings.push(Setting::new(&[], "wait_seconds", Proposed::Number(wait.into()), why));
+    settings.push(ProposedSetting::new(&[], "wait_seconds", ProposedValue::Number(wait.into()), why));
     if compliance.contains(&Constraint::Gdpr) {
         let why = "snapshots may contain personal data, so they are kept for only a week";
-        settings.push(Setting::new(&["snapshots"], "keep_days", Proposed::Number(7), why));
+        settings.push(ProposedSetting::new(&["snapshots"], "keep_days", ProposedValue::Number(7), why));
     }
     let retain_days = compliance.iter().map(|constraint| years(*constraint)).max().unwrap_or(RETAIN_DAYS);
-    Proposal {
+    InterviewProposal {
         profile: Profile { agents: kinds, trust: Some(trust), compliance, retain_days: Some(retain_days) },
         settings,
     }
@@ -123,9 +123,9 @@ const fn years(constraint: Constraint) -> u32 {
     }
 }
 
-impl Proposal {
+impl InterviewProposal {
     /// Adds the proposal to a configuration. Only the answers replace existing values; every other key stays.
-    pub(super) fn applied_to(&self, text: &str) -> Result<Applied> {
+    pub(super) fn applied_to(&self, text: &str) -> Result<AppliedProposal> {
         let before = Config::parse(text).map_err(anyhow::Error::msg)?;
         let mut document: DocumentMut = text.parse().context("the configuration is not TOML")?;
         let mut kept = Vec::new();
@@ -143,13 +143,13 @@ impl Proposal {
         self.answers(within(document.as_table_mut(), &["profile"])?, &before.profile);
         let text = document.to_string();
         Config::parse(&text).map_err(anyhow::Error::msg)?;
-        Ok(Applied { text, kept })
+        Ok(AppliedProposal { text, kept })
     }
 
     fn answers(&self, table: &mut Table, before: &Profile) {
         table.insert("agents", value(words(&self.profile.agents)));
         if let Some(trust) = self.profile.trust {
-            table.insert("trust", value(trust.word()));
+            table.insert("trust", value(trust.as_str()));
         }
         table.insert("compliance", value(words(&self.profile.compliance)));
         // A changed answer does not shorten a retention time that was already promised.
@@ -159,7 +159,7 @@ impl Proposal {
 }
 
 fn words<T: Choice>(list: &[T]) -> Array {
-    list.iter().map(|choice| choice.word()).collect()
+    list.iter().map(|choice| choice.as_str()).collect()
 }
 
 fn bare(value: &Value) -> String {
@@ -186,7 +186,7 @@ fn within<'a>(root: &'a mut Table, path: &[&str]) -> Result<&'a mut Table> {
 mod tests {
     use super::*;
 
-    fn proposed(trust: TrustContext, compliance: Vec<Constraint>) -> Proposal {
+    fn proposed(trust: TrustContext, compliance: Vec<Constraint>) -> InterviewProposal {
         propose(vec![AgentType::Coding], trust, compliance, &[Agent::Claude])
     }
 

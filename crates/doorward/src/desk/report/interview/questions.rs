@@ -36,7 +36,7 @@ pub(super) fn compliance() -> Question {
 }
 
 fn listed<T: Choice>() -> Vec<(&'static str, &'static str)> {
-    T::ALL.iter().map(|choice| (choice.word(), choice.what())).collect()
+    T::ALL.iter().map(|choice| (choice.as_str(), choice.meaning())).collect()
 }
 
 /// What the agents are for.
@@ -65,7 +65,7 @@ pub(super) fn read_compliance(typed: &str) -> Result<Vec<Constraint>, String> {
 fn several<T: Choice>(typed: &str) -> Result<Vec<T>, String> {
     let mut chosen: Vec<T> = Vec::new();
     for word in words(typed) {
-        let found = T::ALL.iter().find(|choice| choice.word() == word);
+        let found = T::ALL.iter().find(|choice| choice.as_str() == word);
         let Some(choice) = found.copied() else { return Err(unknown::<T>(&word)) };
         if chosen.contains(&choice) {
             return Err(format!("`{word}` is named twice"));
@@ -85,15 +85,15 @@ fn words(typed: &str) -> Vec<String> {
 
 fn unknown<T: Choice>(word: &str) -> String {
     // A word that starts the same is probably meant.
-    let alike = |choice: &&T| word.chars().take(2).eq(choice.word().chars().take(2));
+    let alike = |choice: &&T| word.chars().take(2).eq(choice.as_str().chars().take(2));
     match T::ALL.iter().find(alike) {
-        Some(choice) => format!("`{word}` is not a choice; did you mean `{}`?", choice.word()),
+        Some(choice) => format!("`{word}` is not a choice; did you mean `{}`?", choice.as_str()),
         None => format!("`{word}` is not a choice; pick from {}", named::<T>()),
     }
 }
 
 fn named<T: Choice>() -> String {
-    T::ALL.iter().map(|choice| format!("`{}`", choice.word())).collect::<Vec<_>>().join(", ")
+    T::ALL.iter().map(|choice| format!("`{}`", choice.as_str())).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -2,15 +2,15 @@
 
 use doorward_ledger::{AlertKind, Latency};
 
-use super::super::document::{Chart, Content, Part, Series, Shape, Text, Tone};
-use super::super::gather::{Day, Gathered, Recorded};
+use super::super::document::{Chart, Content, Series, Shape, Text, Tone, Topic};
+use super::super::gather::{Day, Gathered, RecordFigures};
 use super::migration::cadence;
 use super::{METRICS, count};
 use crate::machine::clock;
 
 const STATS: &str = "doorward audit stats --kind decision --since DAY --until NEXT_DAY";
 
-pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Topic> {
     vec![schema(gathered), metrics(gathered), alerts(gathered), cadence(gathered)]
 }
 
@@ -33,12 +33,12 @@ const WANTED: &[(&str, &str, &str)] = &[
     ("the record itself", "checkpoint, gap, tombstone", "sequence, root, key; after, bytes; dropped, days"),
 ];
 
-fn schema(gathered: &Gathered) -> Part {
+fn schema(gathered: &Gathered) -> Topic {
     let row = |(wanted, kind, keys): &(&'static str, &'static str, &'static str)| {
         vec![Text::plain(*wanted), Text::code(*kind), Text::code(*keys)]
     };
-    let part = Part::new("Log schema")
-        .say("An append-only log of JSON bodies with hash-chained, signed headers. Every entry is on disk before doorward answers.")
+    let part = Topic::new("Log schema")
+        .with_text("An append-only log of JSON bodies with hash-chained, signed headers. Every entry is on disk before doorward answers.")
         .table(&["what", "entry", "keys"], WANTED.iter().map(row).collect())
         .from("doorward audit show SEQUENCE --json");
     let Some(record) = &gathered.record else { return part };
@@ -50,13 +50,13 @@ fn schema(gathered: &Gathered) -> Part {
     };
     let figures = [count(report.records), count(report.dropped), count(report.gaps.len() as u64)];
     let told = Text::filled(held, figures);
-    let part = if report.holds() { part.say(told) } else { part.warn(told) };
+    let part = if report.holds() { part.with_text(told) } else { part.warn(told) };
     part.from("doorward audit verify")
 }
 
-fn metrics(gathered: &Gathered) -> Part {
-    let part = Part::new("Dashboard metrics");
-    let Some(record) = &gathered.record else { return part.say("Nothing has been recorded yet.") };
+fn metrics(gathered: &Gathered) -> Topic {
+    let part = Topic::new("Dashboard metrics");
+    let Some(record) = &gathered.record else { return part.with_text("Nothing has been recorded yet.") };
     let (metrics, all) = (&record.metrics, &record.metrics.all);
     let between = metrics.between_confirmations_ms.map_or(Text::plain("fewer than two questions"), span);
     let figures = vec![
@@ -98,10 +98,10 @@ fn span(ms: u64) -> Text {
     }
 }
 
-fn categories(record: &Recorded) -> Vec<Vec<Text>> {
+fn categories(record: &RecordFigures) -> Vec<Vec<Text>> {
     let row = |share: &doorward_ledger::Share| {
         vec![
-            super::named(&share.name),
+            super::name_text(&share.name),
             count(share.decisions),
             count(share.approved),
             Text::percent(share.approval_rate),
@@ -119,7 +119,7 @@ fn latency(stages: &[Latency]) -> Vec<Vec<Text>> {
 }
 
 fn counts(list: &[(String, u64)]) -> Vec<Vec<Text>> {
-    list.iter().take(12).map(|(name, number)| vec![super::named(name), count(*number)]).collect()
+    list.iter().take(12).map(|(name, number)| vec![super::name_text(name), count(*number)]).collect()
 }
 
 fn date(day: &Day) -> String {
@@ -146,14 +146,14 @@ fn days(days: &[Day]) -> Vec<Vec<Text>> {
 }
 
 /// A line through one day would be a dot.
-fn drawn(record: &Recorded) -> Content {
+fn drawn(record: &RecordFigures) -> Content {
     match record.days.len() {
         0 | 1 => Content::Paragraph("Charts appear from the second day on.".into()),
         _ => Content::Charts(charts(record)),
     }
 }
 
-fn charts(record: &Recorded) -> Vec<Chart> {
+fn charts(record: &RecordFigures) -> Vec<Chart> {
     let days = &record.days;
     // The year is (nearly) the same for all.
     let places: Vec<String> = days.iter().map(|day| date(day).chars().skip(5).collect()).collect();
@@ -196,15 +196,15 @@ fn charts(record: &Recorded) -> Vec<Chart> {
     ]
 }
 
-fn alerts(gathered: &Gathered) -> Part {
+fn alerts(gathered: &Gathered) -> Topic {
     let row = |kind: &AlertKind| {
         vec![Text::code(kind.word()), Text::sentence(&kind.definition()), count(gathered.standing(*kind) as u64)]
     };
-    let mut part = Part::new("Alert rules")
+    let mut part = Topic::new("Alert rules")
         .table(&["alert", "fires when", "open now"], AlertKind::ALL.iter().map(row).collect())
         .from("doorward alerts, doorward alerts --explain");
     let standing = gathered.record.iter().flat_map(|record| &record.alerts).take(12).map(|alert| {
-        Text::code(alert.kind.word()).and(" about ").and(super::named(&alert.about)).and(Text::sentence(&format!(
+        Text::code(alert.kind.word()).and(" about ").and(super::name_text(&alert.about)).and(Text::sentence(&format!(
             ": {} (last {})",
             alert.text,
             clock::moment(alert.last_ms)

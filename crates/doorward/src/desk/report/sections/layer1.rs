@@ -2,14 +2,14 @@
 
 use doorward_engine::{Rule, Stage, Verdict};
 
-use super::super::document::{Part, Text};
+use super::super::document::{Text, Topic};
 use super::super::gather::Gathered;
 use super::super::matrix::{tone, verdict_word};
 use super::count;
 
 const HEADER: [&str; 6] = ["rule", "version", "stage", "audited", "cleared by", "a call that"];
 
-pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Topic> {
     vec![allowed(gathered), blocked(gathered), limits(gathered), version(gathered)]
 }
 
@@ -31,40 +31,40 @@ fn patterns(list: &[String]) -> Vec<Text> {
     list.iter().map(Text::code).collect()
 }
 
-fn allowed(gathered: &Gathered) -> Part {
+fn allowed(gathered: &Gathered) -> Topic {
     let permissions = &gathered.loaded.config.permissions;
-    let mut part = Part::new("Explicit allowlist (what always auto-approves)")
-        .say("doorward asks about everything that no rule, score or pattern approves. These rules approve only what doorward fully understands and what loses nothing for good.")
+    let mut part = Topic::new("Explicit allowlist (what always auto-approves)")
+        .with_text("doorward asks about everything that no rule, score or pattern approves. These rules approve only what doorward fully understands and what loses nothing for good.")
         .table(&HEADER, rules(gathered, Verdict::AutoApprove))
         .from("doorward rules");
     if !permissions.allow.is_empty() {
         part = part
-            .say("Your patterns that clear soft questions:")
+            .with_text("Your patterns that clear soft questions:")
             .list(patterns(&permissions.allow))
             .from("doorward config");
     }
     part
 }
 
-fn blocked(gathered: &Gathered) -> Part {
+fn blocked(gathered: &Gathered) -> Topic {
     let permissions = &gathered.loaded.config.permissions;
-    let mut part = Part::new("Explicit blocklist (what always blocks)")
+    let mut part = Topic::new("Explicit blocklist (what always blocks)")
         .table(&HEADER, rules(gathered, Verdict::Block))
         .from("doorward rules");
     if !permissions.deny.is_empty() {
-        part = part.say("Your patterns that block:").list(patterns(&permissions.deny)).from("doorward config");
+        part = part.with_text("Your patterns that block:").list(patterns(&permissions.deny)).from("doorward config");
     }
     part = part
-        .say("What doorward always asks about:")
+        .with_text("What doorward always asks about:")
         .table(&HEADER, rules(gathered, Verdict::Confirm))
         .from("doorward rules");
     if !permissions.ask.is_empty() {
-        part = part.say("Your patterns that ask:").list(patterns(&permissions.ask)).from("doorward config");
+        part = part.with_text("Your patterns that ask:").list(patterns(&permissions.ask)).from("doorward config");
     }
     part
 }
 
-fn limits(gathered: &Gathered) -> Part {
+fn limits(gathered: &Gathered) -> Topic {
     let thresholds = &gathered.policy.thresholds;
     let copies = gathered.loaded.config.snapshots.limits();
     let row = |what: &'static str, value: u64, then: &'static str| vec![what.into(), count(value), then.into()];
@@ -94,15 +94,15 @@ fn limits(gathered: &Gathered) -> Part {
         row("megabytes of them", copies.bytes / 1_000_000, "more ask"),
         row("megabytes of all snapshots together", copies.store_bytes / 1_000_000, "then calls ask"),
     ];
-    Part::new("Rate limits and burst thresholds")
-        .say("You can lower each of these limits, but not raise it above the built-in value.")
+    Topic::new("Rate limits and burst thresholds")
+        .with_text("You can lower each of these limits, but not raise it above the built-in value.")
         .table(&["limit", "at most", "beyond it", "key", "from"], limits)
         .from("doorward config")
         .table(&["snapshots before a call", "at most", "beyond it"], of_copies)
         .from("doorward config --schema")
 }
 
-fn version(gathered: &Gathered) -> Part {
+fn version(gathered: &Gathered) -> Topic {
     let rules = &gathered.policy.rules;
     let row = |verdict: &Verdict| {
         let of = rules.iter().filter(|rule| rule.verdict == *verdict);
@@ -117,8 +117,8 @@ fn version(gathered: &Gathered) -> Part {
             Text::figure(oldest),
         ]
     };
-    let mut part = Part::new("Version and last-audit date")
-        .say(Text::filled("Policy `{}`.", [Text::figure(&gathered.policy.version)]))
+    let mut part = Topic::new("Version and last-audit date")
+        .with_text(Text::filled("Policy `{}`.", [Text::figure(&gathered.policy.version)]))
         .from("doorward rules")
         .table(
             &["verdict", "rules", "active", "shadow", "retired", "oldest audit"],
@@ -128,7 +128,7 @@ fn version(gathered: &Gathered) -> Part {
     let own = &gathered.loaded.own.rules;
     if !own.is_empty() {
         part = part
-            .say(Text::filled("{} of them are your own, which can only tighten:", [count(own.len() as u64)]))
+            .with_text(Text::filled("{} of them are your own, which can only tighten:", [count(own.len() as u64)]))
             .list(own.iter().map(|rule| Text::code(rule.id.clone())).collect())
             .from("doorward rules");
     }

@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use doorward_engine::{Operation, Scorer, Weight};
 
-use super::super::document::{Part, Text, Tone};
+use super::super::document::{Text, Tone, Topic};
 use super::super::gather::Gathered;
 use super::METRICS;
 use super::count;
 
 const WEIGHTS: &str = "doorward model weights";
 
-pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Topic> {
     let weights = gathered.policy.scorer.table().map(|numbers| numbers.scorecard());
     match weights {
         Ok(weights) => {
             vec![features(gathered, &weights), importance(&weights), thresholds(gathered), escalation(gathered)]
         }
         Err(problem) => vec![
-            Part::new("Features used").warn(
+            Topic::new("Features used").warn(
                 Text::plain("Layer 2 is not available, so doorward asks about every call it would have scored: ")
                     .and(Text::plain(problem.to_owned())),
             ),
@@ -62,11 +62,11 @@ fn groups(weights: &[Weight]) -> Vec<(&'static str, Vec<&Weight>)> {
     groups
 }
 
-fn features(gathered: &Gathered, weights: &[Weight]) -> Part {
-    let mut part = Part::new("Features used");
+fn features(gathered: &Gathered, weights: &[Weight]) -> Topic {
+    let mut part = Topic::new("Features used");
     part = match gathered.policy.scorer {
-        Scorer::BuiltIn => part.say("The built-in scorecard. `doorward model card` says what it was trained and tested on."),
-        Scorer::Own(_) => part.say("Your own scorecard (`scorer.tsv`), which can only ask more often: where the built-in one is stricter, that one counts."),
+        Scorer::BuiltIn => part.with_text("The built-in scorecard. `doorward model card` says what it was trained and tested on."),
+        Scorer::Own(_) => part.with_text("Your own scorecard (`scorer.tsv`), which can only ask more often: where the built-in one is stricter, that one counts."),
         Scorer::Unavailable(_) => part,
     };
     let row = |(group, list): (&'static str, Vec<&Weight>)| {
@@ -84,7 +84,7 @@ fn most(list: &[&Weight]) -> f64 {
     if is_steps { rising.sum() } else { rising.fold(0.0, f64::max) }
 }
 
-fn importance(weights: &[Weight]) -> Part {
+fn importance(weights: &[Weight]) -> Topic {
     let least = |list: &[&Weight]| list.iter().map(|weight| weight.ask).fold(0.0, f64::min);
     let mut rows: Vec<(f64, Vec<Text>)> = groups(weights)
         .into_iter()
@@ -104,15 +104,15 @@ fn importance(weights: &[Weight]) -> Part {
             Text::plain(kind),
         ]
     });
-    Part::new("Weight or importance of each feature")
-        .say("Log-odds that you would want to be asked. For each effect of a call the weights of its features are added up; the riskiest effect counts. More risk never lowers a score. A value with a `+` applies to everything from that word on.")
+    Topic::new("Weight or importance of each feature")
+        .with_text("Log-odds that you would want to be asked. For each effect of a call the weights of its features are added up; the riskiest effect counts. More risk never lowers a score. A value with a `+` applies to everything from that word on.")
         .table(&["feature", "raises a score by at most", "lowers it by at most"], rows.into_iter().map(|(_, row)| row).collect())
         .from(WEIGHTS)
         .folded("every weight", &["feature", "value", "ask", "block", "kind"], all.collect())
         .from(WEIGHTS)
 }
 
-fn thresholds(gathered: &Gathered) -> Part {
+fn thresholds(gathered: &Gathered) -> Topic {
     let limits = &gathered.policy.thresholds;
     let rates: BTreeMap<&str, _> = gathered
         .record
@@ -137,7 +137,7 @@ fn thresholds(gathered: &Gathered) -> Part {
     let block = Text::word(Tone::Block, "BLOCK").and(
         ": never by a score alone. If you more likely than not would not want it done, only you can clear the question",
     );
-    Part::new("Confidence thresholds per verdict class")
+    Topic::new("Confidence thresholds per verdict class")
         .list(vec![approve, confirm, block])
         .table(
             &["category", "needed", "if it can't be undone, or has no known purpose", "decisions", "approved"],
@@ -146,9 +146,9 @@ fn thresholds(gathered: &Gathered) -> Part {
         .from("doorward config, doorward metrics")
 }
 
-fn escalation(gathered: &Gathered) -> Part {
+fn escalation(gathered: &Gathered) -> Topic {
     let reviewer = &gathered.loaded.config.reviewer;
-    let mut part = Part::new("Escalation policy for low-confidence cases").list(vec![
+    let mut part = Topic::new("Escalation policy for low-confidence cases").list(vec![
         "below the threshold doorward asks; a score never guesses".into(),
         "calls that can't be undone, or have no known purpose, need the higher threshold".into(),
         "no score is enough for a change outside the project".into(),
@@ -157,12 +157,12 @@ fn escalation(gathered: &Gathered) -> Part {
     ]);
     part = match &reviewer.model {
         Some(model) => part
-            .say(Text::filled(
+            .with_text(Text::filled(
                 "Soft questions go to the reviewer {} first; what it does not clear in time goes to you.",
                 [Text::code(model)],
             ))
             .from("doorward config"),
-        None => part.say("No reviewer is configured: whatever layer 2 leaves open goes to you."),
+        None => part.with_text("No reviewer is configured: whatever layer 2 leaves open goes to you."),
     };
     let reviews = gathered.record.iter().flat_map(|record| &record.metrics.reviews);
     let rows: Vec<Vec<Text>> = reviews.map(|(word, number)| vec![Text::plain(word.clone()), count(*number)]).collect();

@@ -2,13 +2,13 @@
 
 use doorward_engine::Verdict;
 
-use super::super::document::{Content, Part, Text};
+use super::super::document::{Content, Text, Topic};
 use super::super::matrix::{Matrix, tone, verdict_word};
 use super::count;
 
 const CSV: &str = "doorward report --matrix-csv -";
 
-pub(super) fn parts() -> Vec<Part> {
+pub(super) fn parts() -> Vec<Topic> {
     let matrix = Matrix::whole();
     let row = |verdict: &Verdict| {
         vec![
@@ -19,14 +19,14 @@ pub(super) fn parts() -> Vec<Part> {
     };
     let rows = Verdict::ALL.iter().map(row).collect();
     vec![
-        Part::new("Rows: action types × scopes")
-            .say("Each cell is the least strict verdict possible. Rules and layer 2 may be stricter, never laxer.")
+        Topic::new("Rows: action types × scopes")
+            .with_text("Each cell is the least strict verdict possible. Rules and layer 2 may be stricter, never laxer.")
             .table(&["verdict", "cells", "meaning"], rows)
             .from(CSV),
-        Part::new("Columns: reversibility × blast radius")
-            .say("Reversibility ranges from nothing changes to irreversible; the blast radius from the agent's own work to people and systems elsewhere."),
-        Part::new("Cells: AUTO_APPROVE / CONFIRM / BLOCK")
-            .say("The second word says who may clear it: `soft` an allow rule, the user's own words, the reviewer or one key; `firm` one key for this call only; `hard` the target typed; `dual` typed twice.")
+        Topic::new("Columns: reversibility × blast radius")
+            .with_text("Reversibility ranges from nothing changes to irreversible; the blast radius from the agent's own work to people and systems elsewhere."),
+        Topic::new("Cells: AUTO_APPROVE / CONFIRM / BLOCK")
+            .with_text("The second word says who may clear it: `soft` an allow rule, the user's own words, the reviewer or one key; `firm` one key for this call only; `hard` the target typed; `dual` typed twice.")
             .with(Content::Matrix(matrix))
             .from(CSV),
     ]

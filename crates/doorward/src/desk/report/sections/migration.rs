@@ -2,22 +2,22 @@
 
 use doorward_engine::Mode;
 
-use super::super::document::{Part, Text, Tone};
+use super::super::document::{Text, Tone, Topic};
 use super::super::gather::Gathered;
-use crate::desk::rollout::view::{View, stated};
+use crate::desk::rollout::view::{RolloutView, rules};
 use crate::machine::agent::Agent;
 use crate::machine::clock;
 
 const STATUS: &str = "doorward rollout status";
 const EXPLAIN: &str = "doorward rollout status --explain";
 
-pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Topic> {
     let views = gathered.rollout.as_deref().unwrap_or_default();
-    vec![agents(gathered, views), rules(views), trial(views), back(views)]
+    vec![agents(gathered, views), rule_criteria(views), trial(views), back(views)]
 }
 
-fn agents(gathered: &Gathered, views: &[View]) -> Part {
-    let mut part = Part::new("How to deploy in \"confirm-all\" mode first").say(
+fn agents(gathered: &Gathered, views: &[RolloutView]) -> Topic {
+    let mut part = Topic::new("How to deploy in \"confirm-all\" mode first").with_text(
         "An agent without a chosen mode is in `confirm-all`: every call is judged and recorded, none is approved. From there `doorward rollout` moves on in stages: `shadow` records what would have been decided and leaves decisions to the agent; `canary` applies the judgement in a share of sessions; `auto` in all of them.",
     );
     if let Err(problem) = &gathered.rollout {
@@ -25,13 +25,13 @@ fn agents(gathered: &Gathered, views: &[View]) -> Part {
     }
     let rows: Vec<Vec<Text>> = gathered.agents().into_iter().map(|agent| agent_row(gathered, views, agent)).collect();
     if rows.is_empty() {
-        return part.say("No agent is set up yet. Next step: `doorward setup`.");
+        return part.with_text("No agent is set up yet. Next step: `doorward setup`.");
     }
     part = part.table(&["agent", "stage", "since", "next step"], rows).from("doorward rollout status, doorward status");
-    views.iter().filter(|view| view.agent.is_some()).fold(part, wanted)
+    views.iter().filter(|view| view.agent.is_some()).fold(part, add_criteria)
 }
 
-fn agent_row(gathered: &Gathered, views: &[View], agent: Agent) -> Vec<Text> {
+fn agent_row(gathered: &Gathered, views: &[RolloutView], agent: Agent) -> Vec<Text> {
     let title = Text::plain(agent.title());
     match views.iter().find(|view| view.agent.as_deref() == Some(agent.name())) {
         Some(view) => vec![title, Text::sentence(&view.place), since(view), next(view)],
@@ -42,19 +42,19 @@ fn agent_row(gathered: &Gathered, views: &[View], agent: Agent) -> Vec<Text> {
     }
 }
 
-fn since(view: &View) -> Text {
+fn since(view: &RolloutView) -> Text {
     let how = if view.is_rollback { ", after a rollback" } else { "" };
     Text::figure(clock::moment(view.since_ms)).and(how)
 }
 
-fn next(view: &View) -> Text {
+fn next(view: &RolloutView) -> Text {
     let missing = view.criteria.iter().filter(|criterion| !criterion.met).count();
     match (view.next, missing) {
         (None, _) => "nothing: keep up the regular reviews".into(),
-        (Some(stage), 0) => Text::code(stage.word()).and(": all criteria are met, ").and(Text::code(&view.promote)),
+        (Some(stage), 0) => Text::code(stage.as_str()).and(": all criteria are met, ").and(Text::code(&view.promote)),
         (Some(stage), missing) => {
             let missing = Text::filled(": {} criteria are not met yet", [super::count(missing as u64)]);
-            Text::code(stage.word()).and(missing)
+            Text::code(stage.as_str()).and(missing)
         }
     }
 }
@@ -70,7 +70,7 @@ fn next_of(mode: Mode) -> Text {
 }
 
 /// The criteria for the next stage, with their current values.
-fn wanted(part: Part, view: &View) -> Part {
+fn add_criteria(part: Topic, view: &RolloutView) -> Topic {
     let Some(next) = view.next.filter(|_| !view.criteria.is_empty()) else { return part };
     let rows = view.criteria.iter().map(|criterion| {
         let (tone, met) = if criterion.met { (Tone::Approve, "met") } else { (Tone::Confirm, "missing") };
@@ -81,33 +81,36 @@ fn wanted(part: Part, view: &View) -> Part {
             Text::word(tone, met),
         ]
     });
-    part.say(Text::sentence(&view.what).and(", for ").and(Text::code(next.word())).and(":"))
+    part.with_text(Text::sentence(&view.what).and(", for ").and(Text::code(next.as_str())).and(":"))
         .table(&["criterion", "now", "wanted", "state"], rows.collect())
         .from(STATUS)
 }
 
-fn rules(views: &[View]) -> Part {
-    let rows = stated().criteria.into_iter().map(|(step, wanted)| vec![Text::plain(step), Text::sentence(&wanted)]);
-    let mut part = Part::new("Gradual promotion criteria for heuristic rules")
-        .say("Your own rules start as `shadow`: their opinion is recorded and changes no verdict. Built-in rules are active from the start. What each step requires:")
+fn rule_criteria(views: &[RolloutView]) -> Topic {
+    let rows = rules().criteria.into_iter().map(|(step, wanted)| vec![Text::plain(step), Text::sentence(&wanted)]);
+    let mut part = Topic::new("Gradual promotion criteria for heuristic rules")
+        .with_text("Your own rules start as `shadow`: their opinion is recorded and changes no verdict. Built-in rules are active from the start. What each step requires:")
         .table(&["step", "wanted"], rows.collect())
         .from(EXPLAIN);
     let others = views.iter().filter(|view| view.agent.is_none() && view.trial.is_none());
     for view in others {
         part = part
-            .say(Text::sentence(&view.what).and(": ").and(Text::sentence(&view.place)).and(", since ").and(since(view)))
+            .with_text(
+                Text::sentence(&view.what).and(": ").and(Text::sentence(&view.place)).and(", since ").and(since(view)),
+            )
             .from(STATUS);
-        part = wanted(part, view);
+        part = add_criteria(part, view);
     }
     part
 }
 
-fn trial(views: &[View]) -> Part {
-    let part = Part::new("A/B testing plan for Layer-2 threshold changes")
-        .say(Text::sentence(&stated().stopping))
+fn trial(views: &[RolloutView]) -> Topic {
+    let part = Topic::new("A/B testing plan for Layer-2 threshold changes")
+        .with_text(Text::sentence(&rules().stopping))
         .from(EXPLAIN);
     let Some((view, trial)) = views.iter().find_map(|view| Some((view, view.trial.as_ref()?))) else {
-        return part.say("No thresholds are on trial; `doorward rollout start --thresholds FILE` starts a trial.");
+        return part
+            .with_text("No thresholds are on trial; `doorward rollout start --thresholds FILE` starts a trial.");
     };
     let [better, worse, ends] = trial.evidence.map(|evidence| Text::figure(format!("{evidence:.2}")));
     let row = |what: &'static str, value: Text| vec![what.into(), value];
@@ -123,12 +126,12 @@ fn trial(views: &[View]) -> Part {
         row("evidence for worse", worse),
         row("evidence that ends the trial", ends),
     ];
-    wanted(part.table(&["trial", "now"], rows).from(STATUS), view)
+    add_criteria(part.table(&["trial", "now"], rows).from(STATUS), view)
 }
 
-fn back(views: &[View]) -> Part {
-    let rows = stated().triggers.into_iter().map(|(name, text)| vec![Text::plain(name), Text::sentence(&text)]);
-    let part = Part::new("Rollback trigger").table(&["trigger", "when"], rows.collect()).from(EXPLAIN);
+fn back(views: &[RolloutView]) -> Topic {
+    let rows = rules().triggers.into_iter().map(|(name, text)| vec![Text::plain(name), Text::sentence(&text)]);
+    let part = Topic::new("Rollback trigger").table(&["trigger", "when"], rows.collect()).from(EXPLAIN);
     let taken: Vec<Text> = views
         .iter()
         .filter(|view| view.is_rollback)
@@ -136,15 +139,15 @@ fn back(views: &[View]) -> Part {
         .collect();
     part.list(taken)
         .from(STATUS)
-        .say("You can roll back immediately with `doorward rollout rollback`, in running sessions too.")
+        .with_text("You can roll back immediately with `doorward rollout rollback`, in running sessions too.")
 }
 
 /// Which reviews are due how often, and which are overdue.
-pub(super) fn cadence(gathered: &Gathered) -> Part {
+pub(super) fn cadence(gathered: &Gathered) -> Topic {
     let row = |when: &'static str, what: &'static str, command: &'static str| {
         vec![when.into(), what.into(), Text::code(command)]
     };
-    let part = Part::new("Review cadence").table(
+    let part = Topic::new("Review cadence").table(
         &["when", "what", "with"],
         vec![
             row(

@@ -73,7 +73,7 @@ fn count(number: impl TryInto<u64>) -> Text {
 }
 
 /// A name from the record, which may be empty.
-fn named(name: &str) -> Text {
+fn name_text(name: &str) -> Text {
     if name.is_empty() { Text::plain("not known") } else { Text::code(name) }
 }
 

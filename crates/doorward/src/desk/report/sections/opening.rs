@@ -2,22 +2,22 @@
 
 use doorward_vocabulary::Verdict;
 
-use super::super::document::{Content, Moment, Part, Text, Tile, Tone};
-use super::super::gather::{Gathered, Latest, Recorded};
+use super::super::document::{Content, Text, Tile, TimelineCall, Tone, Topic};
+use super::super::gather::{Gathered, LatestCall, RecordFigures};
 use super::METRICS;
 use crate::machine::clock;
 
 /// Empty if nothing has been recorded.
-pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Topic> {
     let Some(record) = gathered.record.as_ref().filter(|record| record.metrics.all.decisions > 0) else {
         return Vec::new();
     };
-    let glance = Part::new("At a glance").with(Content::Tiles(tiles(record))).from(METRICS);
-    let latest = Part::new("The latest calls").with(Content::Timeline(record.latest.iter().map(moment).collect()));
+    let glance = Topic::new("At a glance").with(Content::Tiles(tiles(record))).from(METRICS);
+    let latest = Topic::new("The latest calls").with(Content::Timeline(record.latest.iter().map(moment).collect()));
     vec![glance, latest.from("doorward audit list")]
 }
 
-fn tiles(record: &Recorded) -> Vec<Tile> {
+fn tiles(record: &RecordFigures) -> Vec<Tile> {
     let all = &record.metrics.all;
     let share = |count: u64| format!("{:.0} %", 100.0 * count as f64 / all.decisions.max(1) as f64);
     let mut tiles = vec![
@@ -46,13 +46,13 @@ fn tiles(record: &Recorded) -> Vec<Tile> {
     tiles
 }
 
-fn moment(latest: &Latest) -> Moment {
+fn moment(latest: &LatestCall) -> TimelineCall {
     let (tone, word) = match latest.verdict {
         Verdict::AutoApprove => (Tone::Approve, "approved"),
         Verdict::Confirm => (Tone::Confirm, "asked"),
         Verdict::Block => (Tone::Block, "blocked"),
     };
-    Moment {
+    TimelineCall {
         time: clock::moment(latest.time_ms),
         tone,
         word,

@@ -3,32 +3,32 @@
 use doorward_engine::Clearance;
 use doorward_ledger::Share;
 
-use super::super::document::{Part, Text};
+use super::super::document::{Text, Topic};
 use super::super::gather::Gathered;
-use super::{METRICS, count, named, rest};
+use super::{METRICS, count, name_text, rest};
 use crate::machine::clock;
 
 /// More rows than anyone reads.
 const ROWS: usize = 12;
 
-pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Topic> {
     vec![how(gathered), logged(), review(gathered), safeguards()]
 }
 
-fn how(gathered: &Gathered) -> Part {
+fn how(gathered: &Gathered) -> Topic {
     let rows =
         Clearance::ALL.iter().map(|clearance| vec![Text::code(clearance.as_str()), Text::plain(clearance.what())]);
     let pending = gathered.record.as_ref().map_or(0, |record| record.pending);
-    Part::new("How users override")
-        .say("In the agent's own prompt if it has one, with one key in `doorward review`, or by id with `doorward approve`. How much it takes depends on the call:")
+    Topic::new("How users override")
+        .with_text("In the agent's own prompt if it has one, with one key in `doorward review`, or by id with `doorward approve`. How much it takes depends on the call:")
         .table(&["a question or block that is", "is cleared by"], rows.collect())
         .from("doorward approve --help")
-        .say(Text::filled("{} calls are waiting for an answer now.", [count(pending as u64)]))
+        .with_text(Text::filled("{} calls are waiting for an answer now.", [count(pending as u64)]))
         .from("doorward pending")
 }
 
-fn logged() -> Part {
-    Part::new("What gets logged")
+fn logged() -> Topic {
+    Topic::new("What gets logged")
         .list(vec![
             "the whole decision that was overridden: call, facts, opinions of both layers, verdict, versions".into(),
             "the answer: yes or no, by whom (person, the agent's own prompt, reviewer), and in which words".into(),
@@ -36,12 +36,12 @@ fn logged() -> Part {
             "the outcome of the call: ran, failed, reverted, flagged".into(),
         ])
         .from("doorward audit list --kind answer")
-        .say("Overrides are kept forever.")
+        .with_text("Overrides are kept forever.")
 }
 
-fn review(gathered: &Gathered) -> Part {
-    let mut part = Part::new("When an override triggers threshold review")
-        .say("Three overrides of one pattern within seven days open a ticket; three more reopen a closed one. doorward learns nothing from a single override and changes nothing on its own.")
+fn review(gathered: &Gathered) -> Topic {
+    let mut part = Topic::new("When an override triggers threshold review")
+        .with_text("Three overrides of one pattern within seven days open a ticket; three more reopen a closed one. doorward learns nothing from a single override and changes nothing on its own.")
         .from("doorward tickets --help, doorward alerts --explain");
     let Some(record) = &gathered.record else { return part };
     let rows: Vec<Vec<Text>> = record
@@ -57,8 +57,9 @@ fn review(gathered: &Gathered) -> Part {
             ]
         })
         .collect();
-    part =
-        part.say(Text::filled("{} tickets are open.", [count(record.tickets.len() as u64)])).from("doorward tickets");
+    part = part
+        .with_text(Text::filled("{} tickets are open.", [count(record.tickets.len() as u64)]))
+        .from("doorward tickets");
     part.table(&["ticket", "pattern", "overrides in seven days", "last"], rows)
         .from("doorward tickets")
         .list(rest(record.tickets.len(), ROWS).into_iter().collect())
@@ -79,13 +80,18 @@ fn named_users(users: &[Share]) -> Vec<Share> {
 
 fn shares(list: &[Share]) -> Vec<Vec<Text>> {
     let row = |share: &Share| {
-        vec![named(&share.name), count(share.decisions), count(share.overridden), Text::percent(share.override_rate)]
+        vec![
+            name_text(&share.name),
+            count(share.decisions),
+            count(share.overridden),
+            Text::percent(share.override_rate),
+        ]
     };
     list.iter().take(ROWS).map(row).collect()
 }
 
-fn safeguards() -> Part {
-    Part::new("Safeguards against override abuse")
+fn safeguards() -> Topic {
+    Topic::new("Safeguards against override abuse")
         .list(vec![
             "an approval covers one call for ten minutes, as long as the call, its directory, the files it names and the rules stay the same".into(),
             "there is no “always”: soft questions can be granted for a session, everything else one call at a time".into(),
@@ -94,5 +100,5 @@ fn safeguards() -> Part {
             "agents can't override: it takes a person at their own terminal, and an agent that tries is blocked".into(),
         ])
         .from("doorward approve --help, doorward review --help")
-        .say("Grants are authenticated files, consumed by the call that uses them. If one is lost or forged, doorward simply asks again.")
+        .with_text("Grants are authenticated files, consumed by the call that uses them. If one is lost or forged, doorward simply asks again.")
 }

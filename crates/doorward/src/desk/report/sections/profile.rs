@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use doorward_engine::knowledge::{self, tool::Risk};
 
-use super::super::document::{Part, Text, Tone};
+use super::super::document::{Text, Tone, Topic};
 use super::super::gather::Gathered;
 use super::count;
 use crate::machine::agent::Agent;
@@ -12,15 +12,15 @@ use crate::policy::config::WAIT_SECONDS;
 use crate::policy::config::profile::Choice;
 use crate::policy::load::MANAGED;
 
-pub(super) fn parts(gathered: &Gathered) -> Vec<Part> {
+pub(super) fn parts(gathered: &Gathered) -> Vec<Topic> {
     vec![agents(gathered), tools(gathered), trust(gathered), compliance(gathered)]
 }
 
-fn agents(gathered: &Gathered) -> Part {
+fn agents(gathered: &Gathered) -> Topic {
     let said = &gathered.loaded.config.profile.agents;
-    let mut part = Part::new("Agent type");
+    let mut part = Topic::new("Agent type");
     part = if said.is_empty() {
-        part.say(
+        part.with_text(
             "You have not said what the agents are for; doorward assumes coding. `doorward report --new` asks you.",
         )
     } else {
@@ -29,11 +29,11 @@ fn agents(gathered: &Gathered) -> Part {
     let rows: Vec<Vec<Text>> = gathered.agents().into_iter().map(|agent| agent_row(gathered, agent)).collect();
     if rows.is_empty() {
         return part
-            .say("No agent is set up yet, and none has made a call. Run `doorward setup` to install the hooks.");
+            .with_text("No agent is set up yet, and none has made a call. Run `doorward setup` to install the hooks.");
     }
     part.table(&["agent", "mode", "what the mode does", "decisions", "approved", "asked", "blocked"], rows)
         .from("doorward status, doorward audit stats --agent NAME --since 30d")
-        .say("An agent without its own mode is in `confirm-all`: nothing is approved.")
+        .with_text("An agent without its own mode is in `confirm-all`: nothing is approved.")
 }
 
 fn agent_row(gathered: &Gathered, agent: Agent) -> Vec<Text> {
@@ -58,10 +58,13 @@ fn agent_row(gathered: &Gathered, agent: Agent) -> Vec<Text> {
 
 /// The words that were chosen, with their meaning.
 fn described<T: Choice>(chosen: &[T]) -> Vec<Text> {
-    chosen.iter().map(|choice| Text::code(choice.word()).and(Text::plain(format!(": {}", choice.what())))).collect()
+    chosen
+        .iter()
+        .map(|choice| Text::code(choice.as_str()).and(Text::plain(format!(": {}", choice.meaning()))))
+        .collect()
 }
 
-fn tools(gathered: &Gathered) -> Part {
+fn tools(gathered: &Gathered) -> Topic {
     let agents = gathered.agents();
     let is_here = |name: &str| agents.is_empty() || agents.iter().any(|agent| inventory(*agent) == name);
     let mut rows: BTreeMap<(String, std::cmp::Reverse<Risk>, String), Vec<String>> = BTreeMap::new();
@@ -71,7 +74,7 @@ fn tools(gathered: &Gathered) -> Part {
     }
     let row = |((agent, risk, what), names): ((String, std::cmp::Reverse<Risk>, String), Vec<String>)| {
         vec![
-            Text::plain(Agent::named(&agent).map_or("other agents", Agent::title)),
+            Text::plain(Agent::parse(&agent).map_or("other agents", Agent::title)),
             Text::word(tone(risk.0), risk.0.as_str()),
             Text::plain(what),
             Text::joined(names.into_iter().map(Text::code)),
@@ -80,12 +83,12 @@ fn tools(gathered: &Gathered) -> Part {
     let levels = Risk::ALL
         .iter()
         .map(|risk| Text::word(tone(*risk), risk.as_str()).and(Text::plain(format!(": {}", risk.what()))));
-    Part::new("Tool inventory and inherent risk levels")
-        .say("The inherent risk of a tool is what it could do, whatever its input. doorward asks about tools that are not listed.")
+    Topic::new("Tool inventory and inherent risk levels")
+        .with_text("The inherent risk of a tool is what it could do, whatever its input. doorward asks about tools that are not listed.")
         .list(levels.collect())
         .table(&["agents", "inherent risk", "what they do", "tools"], rows.into_iter().map(row).collect())
         .from("doorward report --json")
-        .say("doorward asks about tools of MCP servers until you trust the server, and again when its configuration changes.")
+        .with_text("doorward asks about tools of MCP servers until you trust the server, and again when its configuration changes.")
 }
 
 /// The inventory that an agent's tools are listed in.
@@ -107,14 +110,14 @@ const fn tone(risk: Risk) -> Tone {
     }
 }
 
-fn trust(gathered: &Gathered) -> Part {
+fn trust(gathered: &Gathered) -> Topic {
     let (config, trust) = (&gathered.loaded.config, &gathered.loaded.trust);
-    let mut part = Part::new("User trust context");
+    let mut part = Topic::new("User trust context");
     part = match config.profile.trust {
         Some(context) => part.list(described(&[context])).from("doorward config"),
-        None => {
-            part.say("You have not said whose work it is; doorward assumes personal. `doorward report --new` asks you.")
-        }
+        None => part.with_text(
+            "You have not said whose work it is; doorward assumes personal. `doorward report --new` asks you.",
+        ),
     };
     let is_managed = gathered.loaded.sources.iter().any(|source| source.name == "managed" && source.is_there);
     let yes = |is: bool| Text::plain(if is { "yes" } else { "no" });
@@ -139,12 +142,12 @@ fn trust(gathered: &Gathered) -> Part {
         .from("doorward config")
 }
 
-fn compliance(gathered: &Gathered) -> Part {
+fn compliance(gathered: &Gathered) -> Topic {
     let profile = &gathered.loaded.config.profile;
-    let mut part = Part::new("Regulatory or compliance constraints");
+    let mut part = Topic::new("Regulatory or compliance constraints");
     part = match (profile.compliance.is_empty(), profile.is_empty()) {
-        (true, true) => part.say("You have not named any. `doorward report --new` asks you."),
-        (true, false) => part.say("None were named."),
+        (true, true) => part.with_text("You have not named any. `doorward report --new` asks you."),
+        (true, false) => part.with_text("None were named."),
         (false, _) => part.list(described(&profile.compliance)).from("doorward config"),
     };
     let keep_days = gathered.loaded.config.snapshots.limits().keep_ms / super::super::gather::DAY_MS;
@@ -160,5 +163,5 @@ fn compliance(gathered: &Gathered) -> Part {
         ],
     )
     .from("doorward config, doorward audit retain --help")
-    .say("Secrets and sensitive arguments are replaced by keyed hashes before anything is judged or recorded. Headers of dropped records stay, so the chain can always be verified.")
+    .with_text("Secrets and sensitive arguments are replaced by keyed hashes before anything is judged or recorded. Headers of dropped records stay, so the chain can always be verified.")
 }

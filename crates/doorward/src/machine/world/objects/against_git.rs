@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::chance::Chance;
 use super::super::index::Index;
-use super::made::{BRANCHES, Made, ask};
-use super::{Changed, HashFormat, Id, Objects, Unread, upstream_of};
+use super::made::{BRANCHES, TestRepository, ask};
+use super::{ChangedPath, HashFormat, Id, Objects, Unread, upstream_of};
 
 /// How many answers were alike, and how many were not given here though git gives them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +31,7 @@ impl Count {
     }
 }
 
-fn config(made: &Made) -> BTreeMap<String, String> {
+fn config(made: &TestRepository) -> BTreeMap<String, String> {
     let printed = made.git(&["config", "--list", "-z"]);
     printed
         .split('\0')
@@ -40,7 +40,7 @@ fn config(made: &Made) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn names(made: &Made, chance: &mut Chance) -> Vec<String> {
+fn names(made: &TestRepository, chance: &mut Chance) -> Vec<String> {
     let plain = "HEAD @ @~1 @^{tree} HEAD^ HEAD^2 HEAD~2^{commit} HEAD^0 HEAD^{} HEAD^{object} HEAD: v1 v1^{} v1^{tree} v1^0 \
         v1^{tag} v2 v2~1 dir/v3 tags/v1 heads/v1 refs/tags/v1 refs/heads/main nested nested^{} nested^{tree} nested^{blob} light \
         stash stash^2 stash^3 stash^3^{tree} ORIG_HEAD FETCH_HEAD MERGE_HEAD @{-1} @{-2} @{-1}~1 @{-3}^{tree} \
@@ -73,7 +73,7 @@ fn names(made: &Made, chance: &mut Chance) -> Vec<String> {
     names
 }
 
-fn resolved(made: &Made, objects: &Objects, chance: &mut Chance) -> Count {
+fn resolved(made: &TestRepository, objects: &Objects, chance: &mut Chance) -> Count {
     let mut count = Count::default();
     let config = config(made);
     let upstream = |branch: &str| upstream_of(&config, branch);
@@ -101,7 +101,7 @@ fn resolved(made: &Made, objects: &Objects, chance: &mut Chance) -> Count {
     count
 }
 
-fn commits(made: &Made) -> Vec<Id> {
+fn commits(made: &TestRepository) -> Vec<Id> {
     made.git(&["rev-list", "--all"]).lines().filter_map(Id::parse).collect()
 }
 
@@ -111,11 +111,11 @@ fn side(mode: &str, id: &str) -> Option<(u32, Id)> {
 }
 
 /// What `git diff-tree -r -z` prints between trees, one list for each pair.
-fn git_diffs(made: &Made, pairs: &[(String, String)]) -> Vec<Vec<Changed>> {
+fn git_diffs(made: &TestRepository, pairs: &[(String, String)]) -> Vec<Vec<ChangedPath>> {
     let input: String = pairs.iter().map(|(from, to)| format!("{from} {to}\n")).collect();
     let printed = ask(&made.root, &["diff-tree", "-r", "-z", "--no-renames", "--raw", "--stdin"], &input);
     let mut rest = std::str::from_utf8(&printed).unwrap();
-    let mut lists: Vec<Vec<Changed>> = Vec::new();
+    let mut lists: Vec<Vec<ChangedPath>> = Vec::new();
     while !rest.is_empty() {
         let Some(record) = rest.strip_prefix(':') else {
             rest = rest.split_once('\n').unwrap().1;
@@ -127,13 +127,13 @@ fn git_diffs(made: &Made, pairs: &[(String, String)]) -> Vec<Vec<Changed>> {
         rest = after;
         let head: Vec<&str> = head.split(' ').collect();
         let (from, to) = (side(head[0], head[2]), side(head[1], head[3]));
-        lists.last_mut().unwrap().push(Changed { path: path.to_owned(), from, to });
+        lists.last_mut().unwrap().push(ChangedPath { path: path.to_owned(), from, to });
     }
     lists.iter_mut().for_each(|list| list.sort());
     lists
 }
 
-fn compared(made: &Made, objects: &Objects, chance: &mut Chance) -> Count {
+fn compared(made: &TestRepository, objects: &Objects, chance: &mut Chance) -> Count {
     let mut count = Count::default();
     let commits = commits(made);
     let empty = made.format.empty_tree();
@@ -158,7 +158,7 @@ fn compared(made: &Made, objects: &Objects, chance: &mut Chance) -> Count {
     count
 }
 
-fn descended(made: &Made, objects: &Objects, chance: &mut Chance) -> Count {
+fn descended(made: &TestRepository, objects: &Objects, chance: &mut Chance) -> Count {
     let mut count = Count::default();
     let commits = commits(made);
     for _ in 0..2 {
@@ -182,7 +182,7 @@ fn descended(made: &Made, objects: &Objects, chance: &mut Chance) -> Count {
     count
 }
 
-fn contents(made: &Made, objects: &Objects) -> Count {
+fn contents(made: &TestRepository, objects: &Objects) -> Count {
     let mut count = Count::default();
     let ids = made.git(&["rev-list", "--all", "--objects", "--no-object-names"]);
     let ids: Vec<&str> = ids.lines().step_by(5).collect();
@@ -194,13 +194,14 @@ fn contents(made: &Made, objects: &Objects) -> Count {
         let size: usize = head[2].parse().unwrap();
         let bytes = rest[end + 1..end + 1 + size].to_vec();
         rest = &rest[end + 2 + size..];
-        let ours = objects.read(&Id::parse(hex).unwrap(), 1 << 20).map(|(kind, bytes)| (kind.word().to_owned(), bytes));
+        let ours =
+            objects.read(&Id::parse(hex).unwrap(), 1 << 20).map(|(kind, bytes)| (kind.as_str().to_owned(), bytes));
         count.check(Some((head[1].to_owned(), bytes)), ours, hex);
     }
     count
 }
 
-fn indexed(made: &Made) -> Count {
+fn indexed(made: &TestRepository) -> Count {
     let mut count = Count::default();
     let bytes = std::fs::read(made.git_directory.join("index")).unwrap_or_else(|_| b"DIRC\0\0\0\x02\0\0\0\0".to_vec());
     let index = Index::parse(bytes, made.format.length(), std::time::SystemTime::now()).unwrap();
@@ -225,7 +226,7 @@ fn indexed(made: &Made) -> Count {
 
 /// Compares everything in one repository.
 fn compare(seed: u64) -> Count {
-    let made = Made::new(seed);
+    let made = TestRepository::new(seed);
     let objects = made.objects();
     let mut chance = Chance::new(seed + 1);
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {

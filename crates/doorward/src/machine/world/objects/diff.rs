@@ -3,18 +3,19 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::tree::{DIRECTORY, Entry, Tree, order};
+use super::tree::{DIRECTORY, Tree, TreeEntry, order};
 use super::{Id, Objects, Unread};
 
 /// How many paths may differ.
 const CHANGES: usize = 5_000;
 
 /// How deep directories may be nested.
+// Bounds recursion on a tree that a hostile pack nests without end.
 const DEPTH: usize = 128;
 
 /// A path that differs: mode and object on each side that has it. Directories themselves are not listed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Changed {
+pub(crate) struct ChangedPath {
     pub path: String,
     pub from: Option<(u32, Id)>,
     pub to: Option<(u32, Id)>,
@@ -22,7 +23,7 @@ pub(crate) struct Changed {
 
 impl Objects {
     /// Every path that differs between two trees, or the trees of two commits. Without a first one all paths are new.
-    pub(crate) fn diff(&self, from: Option<Id>, to: Id) -> Result<Vec<Changed>, Unread> {
+    pub(crate) fn diff(&self, from: Option<Id>, to: Id) -> Result<Vec<ChangedPath>, Unread> {
         let mut changes = Vec::new();
         let from = from.map(|id| self.tree_of(&id)).transpose()?;
         let to = self.tree_of(&to)?;
@@ -36,7 +37,7 @@ impl Objects {
         &self,
         prefix: &mut String,
         (from, to): (Option<Id>, Option<Id>),
-        changes: &mut Vec<Changed>,
+        changes: &mut Vec<ChangedPath>,
         depth: usize,
     ) -> Result<(), Unread> {
         if depth > DEPTH {
@@ -64,8 +65,8 @@ impl Objects {
     fn differs(
         &self,
         prefix: &mut String,
-        (before, after): (Option<Entry<'_>>, Option<Entry<'_>>),
-        changes: &mut Vec<Changed>,
+        (before, after): (Option<TreeEntry<'_>>, Option<TreeEntry<'_>>),
+        changes: &mut Vec<ChangedPath>,
         depth: usize,
     ) -> Result<(), Unread> {
         let Some(any) = after.or(before) else { return Ok(()) };
@@ -77,8 +78,8 @@ impl Objects {
         } else if changes.len() == CHANGES {
             return Err(Unread::OverBudget);
         } else {
-            let side = |entry: Option<Entry<'_>>| entry.map(|entry| (entry.mode, entry.id));
-            changes.push(Changed { path: prefix.clone(), from: side(before), to: side(after) });
+            let side = |entry: Option<TreeEntry<'_>>| entry.map(|entry| (entry.mode, entry.id));
+            changes.push(ChangedPath { path: prefix.clone(), from: side(before), to: side(after) });
         }
         prefix.truncate(length);
         Ok(())

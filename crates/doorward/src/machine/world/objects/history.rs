@@ -3,9 +3,10 @@
 use std::collections::{BinaryHeap, HashMap};
 use std::rc::Rc;
 
-use super::{Id, Kind, MESSAGE, Objects, TREE, Unread, listed};
+use super::{Id, MESSAGE, ObjectKind, Objects, TREE, Unread, listed};
 
 /// How many tags may point to one another.
+// A tag may name a tag; nothing sensible goes further, and a loop is impossible only if every hash is checked.
 const TAGS: usize = 10;
 
 /// Bytes of the list of commits where a shallow clone ends.
@@ -22,7 +23,7 @@ pub(super) struct Commit {
 
 /// Commits whose parents git does not have.
 #[derive(Debug)]
-pub(super) struct Cut(Vec<Id>);
+pub(super) struct ShallowCommits(Vec<Id>);
 
 /// Which side a commit was reached from.
 const FIRST: u8 = 1;
@@ -33,18 +34,18 @@ const STALE: u8 = 4;
 impl Objects {
     /// The tree of a tag or commit, or the tree itself.
     pub(crate) fn tree_of(&self, id: &Id) -> Result<Id, Unread> {
-        self.peel(id, Kind::Tree)
+        self.peel(id, ObjectKind::Tree)
     }
 
     /// The parents of a commit, or of the commit that a tag points to.
     pub(crate) fn parents(&self, id: &Id) -> Result<Vec<Id>, Unread> {
-        let commit = self.peel(id, Kind::Commit)?;
+        let commit = self.peel(id, ObjectKind::Commit)?;
         Ok(self.commit(&commit)?.parents.clone())
     }
 
     /// All best common ancestors of two commits; visits at most `bound` commits.
     pub(crate) fn merge_bases(&self, one: &Id, other: &Id, bound: usize) -> Result<Vec<Id>, Unread> {
-        let (one, other) = (self.peel(one, Kind::Commit)?, self.peel(other, Kind::Commit)?);
+        let (one, other) = (self.peel(one, ObjectKind::Commit)?, self.peel(other, ObjectKind::Commit)?);
         let painted = self.paint(&one, &other, bound)?;
         let both = FIRST | SECOND;
         let common: Vec<Id> = painted.iter().filter(|(_, flags)| **flags == both).map(|(id, _)| *id).collect();
@@ -75,9 +76,9 @@ impl Objects {
     /// The commits in `bad` and in none of `good`, newest first. With wrong clocks there may be more.
     pub(crate) fn between(&self, good: &[Id], bad: Id, bound: usize) -> Result<Vec<Id>, Unread> {
         let mut walk = Walk::new(self, bound);
-        walk.add(&self.peel(&bad, Kind::Commit)?, FIRST)?;
+        walk.add(&self.peel(&bad, ObjectKind::Commit)?, FIRST)?;
         for id in good {
-            walk.add(&self.peel(id, Kind::Commit)?, FIRST | STALE)?;
+            walk.add(&self.peel(id, ObjectKind::Commit)?, FIRST | STALE)?;
         }
         let (mut order, mut oldest) = (Vec::new(), u64::MAX);
         while let Some((id, flags)) = walk.next(oldest)? {
@@ -94,19 +95,19 @@ impl Objects {
     }
 
     /// Peels tags, and commits if a tree is needed.
-    pub(super) fn peel(&self, id: &Id, wanted: Kind) -> Result<Id, Unread> {
+    pub(super) fn peel(&self, id: &Id, wanted: ObjectKind) -> Result<Id, Unread> {
         let mut id = *id;
         for _ in 0..TAGS {
             let is_known = match wanted {
-                Kind::Commit => self.commits.borrow().contains_key(&id),
-                Kind::Tree => self.trees.borrow().contains_key(&id),
-                Kind::Blob | Kind::Tag => false,
+                ObjectKind::Commit => self.commits.borrow().contains_key(&id),
+                ObjectKind::Tree => self.trees.borrow().contains_key(&id),
+                ObjectKind::Blob | ObjectKind::Tag => false,
             };
             if is_known {
                 return Ok(id);
             }
             // No need to read a commit again for its tree.
-            if wanted == Kind::Tree
+            if wanted == ObjectKind::Tree
                 && let Some(commit) = self.commits.borrow().get(&id)
             {
                 return Ok(commit.tree);
@@ -114,9 +115,9 @@ impl Objects {
             let kind = self.kind_of(&id)?;
             id = match kind {
                 kind if kind == wanted => return Ok(id),
-                Kind::Commit if wanted == Kind::Tree => self.commit(&id)?.tree,
-                Kind::Tag => self.tagged(&id)?,
-                Kind::Commit | Kind::Tree | Kind::Blob => return Err(Unread::NoSuchName),
+                ObjectKind::Commit if wanted == ObjectKind::Tree => self.commit(&id)?.tree,
+                ObjectKind::Tag => self.tagged(&id)?,
+                ObjectKind::Commit | ObjectKind::Tree | ObjectKind::Blob => return Err(Unread::NoSuchName),
             };
         }
         Err(Unread::OverBudget)
@@ -125,7 +126,7 @@ impl Objects {
     pub(super) fn without_tags(&self, id: &Id) -> Result<Id, Unread> {
         let mut id = *id;
         for _ in 0..TAGS {
-            if self.kind_of(&id)? != Kind::Tag {
+            if self.kind_of(&id)? != ObjectKind::Tag {
                 return Ok(id);
             }
             id = self.tagged(&id)?;
@@ -133,19 +134,19 @@ impl Objects {
         Err(Unread::OverBudget)
     }
 
-    fn kind_of(&self, id: &Id) -> Result<Kind, Unread> {
+    fn kind_of(&self, id: &Id) -> Result<ObjectKind, Unread> {
         if self.commits.borrow().contains_key(id) {
-            return Ok(Kind::Commit);
+            return Ok(ObjectKind::Commit);
         }
         if self.trees.borrow().contains_key(id) {
-            return Ok(Kind::Tree);
+            return Ok(ObjectKind::Tree);
         }
         let object = self.object(id, TREE)?;
         match object.kind {
             // Already read, so keep it for later.
-            Kind::Commit => drop(self.keep_commit(id, &object.bytes)?),
-            Kind::Tree => drop(self.keep_tree(id, &object)?),
-            Kind::Blob | Kind::Tag => {}
+            ObjectKind::Commit => drop(self.keep_commit(id, &object.bytes)?),
+            ObjectKind::Tree => drop(self.keep_tree(id, &object)?),
+            ObjectKind::Blob | ObjectKind::Tag => {}
         }
         Ok(object.kind)
     }
@@ -158,7 +159,7 @@ impl Objects {
             line.strip_prefix(start).map(str::to_owned).ok_or(Unread::Corrupt)
         };
         let target = self.id(&word("object ")?)?;
-        let kind = Kind::named(word("type ")?.as_bytes()).ok_or(Unread::Corrupt)?;
+        let kind = ObjectKind::parse(word("type ")?.as_bytes()).ok_or(Unread::Corrupt)?;
         if self.kind_of(&target)? == kind { Ok(target) } else { Err(Unread::Corrupt) }
     }
 
@@ -167,7 +168,7 @@ impl Objects {
             return Ok(Rc::clone(known));
         }
         let object = self.object(id, MESSAGE)?;
-        if object.kind != Kind::Commit {
+        if object.kind != ObjectKind::Commit {
             return Err(Unread::Corrupt);
         }
         self.keep_commit(id, &object.bytes)
@@ -208,13 +209,13 @@ impl Objects {
     }
 
     /// The commits where a shallow clone ends.
-    fn cut(&self) -> Result<&Cut, Unread> {
+    fn cut(&self) -> Result<&ShallowCommits, Unread> {
         let read = || {
             if listed::bytes(&self.common.join("info/grafts"), SHALLOW)?.is_some_and(|bytes| !bytes.is_empty()) {
                 return Err(Unread::Unsupported("grafted history"));
             }
             let text = listed::text(&self.common.join("shallow"), SHALLOW)?.unwrap_or_default();
-            text.lines().map(|line| self.id(line.trim_end())).collect::<Result<Vec<Id>, Unread>>().map(Cut)
+            text.lines().map(|line| self.id(line.trim_end())).collect::<Result<Vec<Id>, Unread>>().map(ShallowCommits)
         };
         self.cut.get_or_init(read).as_ref().map_err(|problem| *problem)
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::super::chance::Chance;
 use super::super::index::Index;
-use super::made::{Made, ask, text};
+use super::made::{TestRepository, ask, text};
 use super::{Budget, HashFormat, Id, Objects, Unread};
 
 /// Generous: tests share their machine, and are not built for speed.
@@ -51,7 +51,7 @@ fn damaged(bytes: &[u8], chance: &mut Chance) -> Vec<u8> {
 
 /// Damages each kind of file again and again. Objects then say what they said before, or nothing.
 fn damage(seed: u64, rounds: usize) -> usize {
-    let made = Made::new(seed);
+    let made = TestRepository::new(seed);
     let ids: Vec<Id> = made.git(&["rev-list", "--all"]).lines().filter_map(Id::parse).take(6).collect();
     let whole = asked(&made.objects(), &ids);
     let mut paths = Vec::new();
@@ -97,7 +97,7 @@ fn much_damage_is_noticed_or_does_not_matter() {
 
 #[test]
 fn a_damaged_index_never_panics() {
-    let made = Made::new(7);
+    let made = TestRepository::new(7);
     made.git(&["reset", "-q", "--hard", "main"]);
     let bytes = std::fs::read(made.git_directory.join("index")).unwrap();
     let mut chance = Chance::new(7);

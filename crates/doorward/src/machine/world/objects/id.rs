@@ -24,7 +24,7 @@ pub(crate) struct Id {
 
 /// What an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ObjectKind {
     Commit,
     Tree,
     Blob,
@@ -32,6 +32,7 @@ pub(crate) enum Kind {
 }
 
 /// Extensions that change nothing about how objects and references are read.
+// A list of what is known to be harmless: an extension that git adds tomorrow may change how objects are read.
 const HARMLESS: &[&str] =
     &["noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "relativeworktrees"];
 
@@ -64,7 +65,7 @@ impl HashFormat {
 
     /// The empty tree, which git knows even if it was never stored.
     pub(super) fn empty_tree(self) -> Id {
-        hashed(self, Kind::Tree, &[])
+        hashed(self, ObjectKind::Tree, &[])
     }
 }
 
@@ -113,29 +114,31 @@ impl fmt::Debug for Id {
     }
 }
 
-impl Kind {
-    pub(super) fn word(self) -> &'static str {
+impl ObjectKind {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
-            Kind::Commit => "commit",
-            Kind::Tree => "tree",
-            Kind::Blob => "blob",
-            Kind::Tag => "tag",
+            ObjectKind::Commit => "commit",
+            ObjectKind::Tree => "tree",
+            ObjectKind::Blob => "blob",
+            ObjectKind::Tag => "tag",
         }
     }
 
-    pub(super) fn named(word: &[u8]) -> Option<Kind> {
-        [Kind::Commit, Kind::Tree, Kind::Blob, Kind::Tag].into_iter().find(|kind| kind.word().as_bytes() == word)
+    pub(super) fn parse(word: &[u8]) -> Option<ObjectKind> {
+        [ObjectKind::Commit, ObjectKind::Tree, ObjectKind::Blob, ObjectKind::Tag]
+            .into_iter()
+            .find(|kind| kind.as_str().as_bytes() == word)
     }
 }
 
 /// The id git gives a file with these bytes, if no filter changes them.
 pub(crate) fn blob_id(format: HashFormat, bytes: &[u8]) -> Id {
-    hashed(format, Kind::Blob, bytes)
+    hashed(format, ObjectKind::Blob, bytes)
 }
 
 /// The id of an object with these bytes.
-pub(super) fn hashed(format: HashFormat, kind: Kind, bytes: &[u8]) -> Id {
-    let head = format!("{} {}\0", kind.word(), bytes.len());
+pub(super) fn hashed(format: HashFormat, kind: ObjectKind, bytes: &[u8]) -> Id {
+    let head = format!("{} {}\0", kind.as_str(), bytes.len());
     let mut id = Id { bytes: [0; 32], length: 0 };
     match format {
         HashFormat::Sha1 => fill(&mut id, &Sha1::new().chain_update(head).chain_update(bytes).finalize()),

@@ -17,6 +17,7 @@ use super::Unread;
 const FIRST: usize = 1 << 10;
 
 /// Bytes read at a time from what did not fit into those.
+// A page of the disk cache holds four kilobytes; fewer, larger reads than that save system calls.
 const FURTHER: usize = 16 << 10;
 
 /// The output is one buffer, because the format refers back into it.

@@ -7,6 +7,7 @@ use super::Unread;
 use crate::machine::checked_read;
 
 /// Maximum number of names in one git directory.
+// Two-digit object directories hold a few dozen names each after `git gc`.
 const NAMES: usize = 20_000;
 
 /// The path exists. A path below a file does not, like one in a missing directory.

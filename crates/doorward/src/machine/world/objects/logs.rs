@@ -14,14 +14,14 @@ const LOG: u64 = 16 << 20;
 const END: u64 = 64 << 10;
 
 /// One line of a log.
-struct Step<'a> {
+struct LogLine<'a> {
     old: Id,
     new: Id,
     message: &'a str,
 }
 
 /// Lines of a log, the last first.
-type Steps<'a, 'b> = &'a mut dyn Iterator<Item = Result<Step<'b>, Unread>>;
+type Steps<'a, 'b> = &'a mut dyn Iterator<Item = Result<LogLine<'b>, Unread>>;
 
 impl Objects {
     /// What was checked out N switches ago, as git logged it: a branch or a commit id.
@@ -109,7 +109,7 @@ impl Objects {
         look: &dyn Fn(Steps<'_, '_>) -> Result<Option<T>, Unread>,
     ) -> Result<Option<T>, Unread> {
         let text = String::from_utf8_lossy(bytes);
-        let is_right = |step: &Step<'_>| step.new.bytes().len() == self.format.length();
+        let is_right = |step: &LogLine<'_>| step.new.bytes().len() == self.format.length();
         look(&mut text.split_terminator('\n').rev().map(|line| step(line).filter(is_right).ok_or(Unread::Corrupt)))
     }
 }
@@ -124,9 +124,9 @@ fn end_of(path: &Path, length: u64) -> Result<Vec<u8>, Unread> {
     Ok(bytes)
 }
 
-fn step(line: &str) -> Option<Step<'_>> {
+fn step(line: &str) -> Option<LogLine<'_>> {
     let (head, message) = line.split_once('\t').unwrap_or((line, ""));
     let mut words = head.splitn(3, ' ');
     let (old, new) = (Id::parse(words.next()?)?, Id::parse(words.next()?)?);
-    Some(Step { old, new, message })
+    Some(LogLine { old, new, message })
 }

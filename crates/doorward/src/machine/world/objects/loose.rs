@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::budget::Budget;
 use super::inflate::{Inflater, Input};
 use super::store::Object;
-use super::{Id, Kind, Unread, listed};
+use super::{Id, ObjectKind, Unread, listed};
 use crate::machine::checked_read;
 
 /// The longest object header: a word, a number and the zero byte.
@@ -59,13 +59,13 @@ fn inflated(inflater: &mut Inflater, input: &mut Input<'_>, limit: u64, budget: 
     Ok(Object { kind, bytes })
 }
 
-fn head(bytes: &[u8]) -> Option<(Kind, u64)> {
+fn head(bytes: &[u8]) -> Option<(ObjectKind, u64)> {
     let space = bytes.iter().position(|byte| *byte == b' ')?;
     let digits = std::str::from_utf8(bytes.get(space + 1..)?).ok()?;
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) || (digits.starts_with('0') && digits.len() > 1) {
         return None;
     }
-    Some((Kind::named(bytes.get(..space)?)?, digits.parse().ok()?))
+    Some((ObjectKind::parse(bytes.get(..space)?)?, digits.parse().ok()?))
 }
 
 /// The ids that start with these digits, of which there are at least two.

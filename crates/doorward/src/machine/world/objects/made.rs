@@ -12,9 +12,9 @@ use super::{Budget, HashFormat, Objects};
 /// Branches, two of which look like digits and one like a tag.
 pub(super) const BRANCHES: &[&str] = &["main", "feature/x", "topic", "dead", "abcdef", "v1", "ünï/日本", "config"];
 
-/// A repository, and the directory that everything about it lies in.
+/// A repository, and the directory that contains everything about it.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct TestRepository {
     pub base: tempfile::TempDir,
     pub root: PathBuf,
     pub git_directory: PathBuf,
@@ -50,9 +50,9 @@ pub(super) fn text(directory: &Path, words: &[&str]) -> String {
     String::from_utf8(ask(directory, words, "")).unwrap().trim_end().to_owned()
 }
 
-impl Made {
+impl TestRepository {
     /// A repository whose history and storage depend on the seed.
-    pub(super) fn new(seed: u64) -> Made {
+    pub(super) fn new(seed: u64) -> TestRepository {
         let mut chance = Chance::new(seed);
         let base = tempfile::tempdir().unwrap();
         let root = base.path().join("one");
@@ -60,7 +60,7 @@ impl Made {
         let word = if format == HashFormat::Sha1 { "sha1" } else { "sha256" };
         ask(base.path(), &["init", "-q", "-b", "main", "--object-format", word, "one"], "");
         let is_skewed = chance.one_in(4);
-        let mut made = Made {
+        let mut made = TestRepository {
             git_directory: root.join(".git"),
             common: root.join(".git"),
             root,

@@ -36,14 +36,14 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 pub(crate) use budget::Budget;
-pub(crate) use diff::Changed;
-pub(crate) use id::{HashFormat, Id, Kind, blob_id};
+pub(crate) use diff::ChangedPath;
+pub(crate) use id::{HashFormat, Id, ObjectKind, blob_id};
 pub(crate) use upstream::upstream_of;
 
-use history::{Commit, Cut};
+use history::{Commit, ShallowCommits};
 use id::hashed;
 use references::Packed;
-use store::{Object, Store};
+use store::{Object, ObjectStore};
 use tree::Tree;
 
 /// Bytes of a commit or a tag; longer ones are not real.
@@ -95,10 +95,10 @@ pub(crate) struct Objects {
     common: PathBuf,
     format: HashFormat,
     budget: Budget,
-    store: Store,
+    store: ObjectStore,
     packed: OnceCell<Result<Packed, Unread>>,
     replaced: OnceCell<Result<Vec<Id>, Unread>>,
-    cut: OnceCell<Result<Cut, Unread>>,
+    cut: OnceCell<Result<ShallowCommits, Unread>>,
     trees: RefCell<HashMap<Id, Rc<Tree>>>,
     commits: RefCell<HashMap<Id, Rc<Commit>>>,
 }
@@ -116,7 +116,7 @@ impl Objects {
             common: common.to_owned(),
             format,
             budget,
-            store: Store::new(common, format),
+            store: ObjectStore::new(common, format),
             packed: OnceCell::new(),
             replaced: OnceCell::new(),
             cut: OnceCell::new(),
@@ -126,7 +126,7 @@ impl Objects {
     }
 
     /// Reads one object up to a size limit.
-    pub(crate) fn read(&self, id: &Id, limit_bytes: u64) -> Result<(Kind, Vec<u8>), Unread> {
+    pub(crate) fn read(&self, id: &Id, limit_bytes: u64) -> Result<(ObjectKind, Vec<u8>), Unread> {
         let object = self.object(id, limit_bytes)?;
         Ok((object.kind, object.bytes.clone()))
     }
@@ -137,7 +137,9 @@ impl Objects {
         }
         match self.store.read(id, limit, &self.budget) {
             // Git knows the empty tree even if it was never stored.
-            Err(_) if *id == self.format.empty_tree() => Ok(Rc::new(Object { kind: Kind::Tree, bytes: Vec::new() })),
+            Err(_) if *id == self.format.empty_tree() => {
+                Ok(Rc::new(Object { kind: ObjectKind::Tree, bytes: Vec::new() }))
+            }
             answer => answer,
         }
     }

@@ -1,15 +1,17 @@
 //! What a revision on a command line means: branches, tags, commits and their suffixes.
 
 use super::references::is_valid;
-use super::{Id, Kind, Objects, Unread};
+use super::{Id, ObjectKind, Objects, Unread};
 
 /// Bytes of a name; each may mean another step back.
 const NAME: usize = 1000;
 
 /// How many commits one `~N` goes back.
+// Every step reads a commit, and `HEAD~500` is further back than anyone means.
 const BACK: usize = 500;
 
 /// The fewest digits git accepts as an abbreviated object id.
+// With fewer, git itself reports an unknown revision.
 const DIGITS: usize = 4;
 
 const OTHER: Unread = Unread::Unsupported("this way of naming a revision");
@@ -24,7 +26,7 @@ enum Suffix {
     /// `~N`
     Ancestor(usize),
     /// `^{KIND}`, or without a kind anything that is not a tag.
-    Peel(Option<Kind>),
+    Peel(Option<ObjectKind>),
     /// `^{object}`
     Any,
     /// `^{/text}` and whatever else git may know.
@@ -80,10 +82,10 @@ impl Objects {
 
     fn follow(&self, id: &Id, suffix: &Suffix) -> Result<Id, Unread> {
         match suffix {
-            Suffix::Parent(0) => self.peel(id, Kind::Commit),
+            Suffix::Parent(0) => self.peel(id, ObjectKind::Commit),
             Suffix::Parent(nth) => self.parents(id)?.get(nth - 1).copied().ok_or(Unread::NoSuchName),
             Suffix::Ancestor(count) if *count > BACK => Err(Unread::OverBudget),
-            Suffix::Ancestor(count) => (0..*count).try_fold(self.peel(id, Kind::Commit)?, |id, _| {
+            Suffix::Ancestor(count) => (0..*count).try_fold(self.peel(id, ObjectKind::Commit)?, |id, _| {
                 self.parents(&id)?.first().copied().ok_or(Unread::NoSuchName)
             }),
             Suffix::Peel(Some(kind)) => self.peel(id, *kind),
@@ -102,14 +104,14 @@ impl Objects {
         }
         if let Some(nth) = prior(name) {
             let name = self.nth_prior(nth)?;
-            return self.named(&name);
+            return self.resolve_base(&name);
         }
         if name == "@" {
-            return self.named("HEAD");
+            return self.resolve_base("HEAD");
         }
         match name.split_once("@{") {
             Some((name, inner)) => self.marked(name, inner.strip_suffix('}').ok_or(OTHER)?, upstream),
-            None => self.named(name),
+            None => self.resolve_base(name),
         }
     }
 
@@ -132,7 +134,7 @@ impl Objects {
     }
 
     /// A reference, or the first digits of an object.
-    fn named(&self, name: &str) -> Result<Id, Unread> {
+    fn resolve_base(&self, name: &str) -> Result<Id, Unread> {
         let hex = 2 * self.format.length();
         if name.len() == hex
             && let Some(id) = Id::parse(name)
@@ -196,7 +198,7 @@ fn suffix(name: &str) -> Option<(&str, Result<Suffix, Unread>)> {
     let suffix = match kind {
         "" => Suffix::Peel(None),
         "object" => Suffix::Any,
-        kind => Kind::named(kind.as_bytes()).map_or(Suffix::Unknown, |kind| Suffix::Peel(Some(kind))),
+        kind => ObjectKind::parse(kind.as_bytes()).map_or(Suffix::Unknown, |kind| Suffix::Peel(Some(kind))),
     };
     Some((before, Ok(suffix)))
 }

@@ -12,9 +12,10 @@ use super::delta;
 use super::inflate::{Inflater, Input};
 use super::pack_index::PackIndex;
 use super::store::Object;
-use super::{Id, Kind, Unread};
+use super::{Id, ObjectKind, Unread};
 
 /// The longest chain of deltas that git makes.
+// Git refuses to write longer ones, so a longer chain was made by hand.
 const CHAIN: usize = 4095;
 
 /// The header of a pack: signature, version, count.
@@ -32,14 +33,14 @@ pub(super) struct Pack {
 }
 
 /// One object as the pack has it.
-struct Entry<'a> {
-    form: Form,
+struct PackEntry<'a> {
+    form: EntryForm,
     size: u64,
     input: Input<'a>,
 }
 
-enum Form {
-    Whole(Kind),
+enum EntryForm {
+    Whole(ObjectKind),
     /// A delta on the object at this offset.
     DeltaAt(u64),
 }
@@ -81,15 +82,15 @@ impl Pack {
             if deltas.len() == CHAIN {
                 return Err(Unread::OverBudget);
             }
-            if matches!(entry.form, Form::Whole(_)) && deltas.is_empty() && entry.size > limit {
+            if matches!(entry.form, EntryForm::Whole(_)) && deltas.is_empty() && entry.size > limit {
                 return Err(Unread::TooLarge);
             }
             budget.spend_bytes(entry.size)?;
             let size = usize::try_from(entry.size).map_err(|_| Unread::TooLarge)?;
             let bytes = inflater.borrow_mut().whole(&mut entry.input, size)?;
             match entry.form {
-                Form::Whole(kind) => break self.keep(at, Object { kind, bytes }),
-                Form::DeltaAt(base) => deltas.push((std::mem::replace(&mut at, base), bytes)),
+                EntryForm::Whole(kind) => break self.keep(at, Object { kind, bytes }),
+                EntryForm::DeltaAt(base) => deltas.push((std::mem::replace(&mut at, base), bytes)),
             }
         };
         while let Some((at, delta)) = deltas.pop() {
@@ -105,7 +106,7 @@ impl Pack {
         object
     }
 
-    fn entry(&self, at: u64) -> Result<Entry<'_>, Unread> {
+    fn entry(&self, at: u64) -> Result<PackEntry<'_>, Unread> {
         let (file, length) = self.file()?;
         if at < HEAD || at >= length {
             return Err(Unread::Corrupt);
@@ -114,19 +115,19 @@ impl Pack {
         input.refill()?;
         let (kind, size) = kind_and_size(&mut input)?;
         let form = match kind {
-            1 => Form::Whole(Kind::Commit),
-            2 => Form::Whole(Kind::Tree),
-            3 => Form::Whole(Kind::Blob),
-            4 => Form::Whole(Kind::Tag),
-            6 => Form::DeltaAt(at.checked_sub(distance(&mut input)?).ok_or(Unread::Corrupt)?),
+            1 => EntryForm::Whole(ObjectKind::Commit),
+            2 => EntryForm::Whole(ObjectKind::Tree),
+            3 => EntryForm::Whole(ObjectKind::Blob),
+            4 => EntryForm::Whole(ObjectKind::Tag),
+            6 => EntryForm::DeltaAt(at.checked_sub(distance(&mut input)?).ok_or(Unread::Corrupt)?),
             7 => {
                 let base = input.rest().get(..self.hash).and_then(Id::from_bytes).ok_or(Unread::Corrupt)?;
                 input.used += self.hash;
-                Form::DeltaAt(self.find(&base)?.ok_or(Unread::Missing)?)
+                EntryForm::DeltaAt(self.find(&base)?.ok_or(Unread::Missing)?)
             }
             _ => return Err(Unread::Corrupt),
         };
-        Ok(Entry { form, size, input })
+        Ok(PackEntry { form, size, input })
     }
 
     fn index(&self) -> Result<&PackIndex, Unread> {

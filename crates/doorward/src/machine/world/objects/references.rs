@@ -15,6 +15,7 @@ const FILE: u64 = 1 << 20;
 const PACKED: u64 = 16 << 20;
 
 /// Where a short name is looked for, in git's order.
+// The order decides which of two branches with one short name is meant; git takes the first that exists.
 const PLACES: &[(&str, &str)] = &[
     ("", ""),
     ("refs/", ""),
@@ -25,6 +26,7 @@ const PLACES: &[(&str, &str)] = &[
 ];
 
 /// References of which every work tree has its own.
+// Reading these from the main work tree would give the state of someone else's bisect.
 const PER_WORK_TREE: &[&str] = &["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
 
 /// The references in `packed-refs`: the text, and the position of each name in it.

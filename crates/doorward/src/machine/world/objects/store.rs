@@ -7,15 +7,17 @@ use std::rc::Rc;
 use super::budget::Budget;
 use super::inflate::Inflater;
 use super::pack::Pack;
-use super::{HashFormat, Id, Kind, Unread, hashed, listed, loose};
+use super::{HashFormat, Id, ObjectKind, Unread, hashed, listed, loose};
 
 /// How deep git itself follows alternates.
 const BORROWED: usize = 5;
 
 /// Maximum number of object directories.
+// Alternates can fan out as well as nest.
 const DIRECTORIES: usize = 32;
 
 /// Maximum number of packs: each may stay open.
+// A process may have 1024 open files by default, and a repository that was never packed has hundreds of packs.
 const PACKS: usize = 400;
 
 /// Bytes of a list of further directories.
@@ -24,22 +26,22 @@ const LIST: u64 = 64 << 10;
 /// A complete object.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Object {
-    pub kind: Kind,
+    pub kind: ObjectKind,
     pub bytes: Vec<u8>,
 }
 
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct ObjectStore {
     directory: PathBuf,
     format: HashFormat,
-    found: OnceCell<Result<Found, Unread>>,
+    found: OnceCell<Result<ObjectFiles, Unread>>,
     /// The pack that had the last object: most likely it has the next.
     last: Cell<usize>,
     inflater: RefCell<Inflater>,
 }
 
 #[derive(Debug, Default)]
-struct Found {
+struct ObjectFiles {
     directories: Vec<PathBuf>,
     packs: Vec<Pack>,
     /// Some pack has no index of its own, so not every id is visible.
@@ -48,9 +50,9 @@ struct Found {
     is_promised: bool,
 }
 
-impl Store {
-    pub(super) fn new(common: &Path, format: HashFormat) -> Store {
-        Store {
+impl ObjectStore {
+    pub(super) fn new(common: &Path, format: HashFormat) -> ObjectStore {
+        ObjectStore {
             directory: common.join("objects"),
             format,
             found: OnceCell::new(),
@@ -72,7 +74,7 @@ impl Store {
     /// The only object whose id starts with these digits; `None` if there is none.
     pub(super) fn beginning_with(&self, digits: &str) -> Result<Option<Id>, Unread> {
         let digits = digits.to_ascii_lowercase();
-        let found = self.found()?;
+        let found = self.files()?;
         if found.is_partial {
             return Err(Unread::Unsupported("packs without an index of their own"));
         }
@@ -95,7 +97,7 @@ impl Store {
     }
 
     fn packed(&self, id: &Id, limit: u64, budget: &Budget) -> Result<Option<Rc<Object>>, Unread> {
-        let packs = &self.found()?.packs;
+        let packs = &self.files()?.packs;
         let last = self.last.get();
         let others = (0..packs.len()).filter(|place| *place != last);
         for place in std::iter::once(last).chain(others) {
@@ -109,7 +111,7 @@ impl Store {
     }
 
     fn loose(&self, id: &Id, limit: u64, budget: &Budget) -> Result<Rc<Object>, Unread> {
-        let found = self.found()?;
+        let found = self.files()?;
         for directory in &found.directories {
             if let Some(object) = loose::read(directory, id, limit, (&self.inflater, budget))? {
                 return Ok(Rc::new(object));
@@ -118,9 +120,9 @@ impl Store {
         Err(if found.is_promised { Unread::Unsupported("a partial clone") } else { Unread::Missing })
     }
 
-    fn found(&self) -> Result<&Found, Unread> {
+    fn files(&self) -> Result<&ObjectFiles, Unread> {
         let find = || {
-            let mut found = Found::default();
+            let mut found = ObjectFiles::default();
             self.borrow_from(&self.directory, 0, &mut found)?;
             Ok(found)
         };
@@ -128,7 +130,7 @@ impl Store {
     }
 
     /// Adds an object directory and its alternates.
-    fn borrow_from(&self, directory: &Path, depth: usize, found: &mut Found) -> Result<(), Unread> {
+    fn borrow_from(&self, directory: &Path, depth: usize, found: &mut ObjectFiles) -> Result<(), Unread> {
         if found.directories.iter().any(|known| known == directory) {
             return Ok(());
         }
@@ -147,7 +149,7 @@ impl Store {
         Ok(())
     }
 
-    fn add_packs(&self, directory: &Path, found: &mut Found) -> Result<(), Unread> {
+    fn add_packs(&self, directory: &Path, found: &mut ObjectFiles) -> Result<(), Unread> {
         let directory = directory.join("pack");
         let names = listed::names(&directory)?;
         let has = |name: &str| names.iter().any(|known| known == name);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::made::{ask, text};
-use super::{HashFormat, Id, Kind, Objects, Unread, blob_id};
+use super::{HashFormat, Id, ObjectKind, Objects, Unread, blob_id};
 
 /// A repository with a few commits on `main` and a branch `side`.
 fn repository() -> tempfile::TempDir {
@@ -123,7 +123,7 @@ fn places_beyond_two_gigabytes_are_found() {
     for hex in listed.lines() {
         let kind = text(base.path(), &["cat-file", "-t", hex]);
         let (ours, bytes) = objects.read(&Id::parse(hex).unwrap(), 1 << 20).unwrap();
-        assert_eq!((ours.word(), bytes), (kind.as_str(), ask(base.path(), &["cat-file", &kind, hex], "")));
+        assert_eq!((ours.as_str(), bytes), (kind.as_str(), ask(base.path(), &["cat-file", &kind, hex], "")));
     }
 }
 
@@ -131,7 +131,7 @@ fn places_beyond_two_gigabytes_are_found() {
 fn files_are_named_as_git_names_them() {
     let base = repository();
     assert_eq!(blob_id(HashFormat::Sha1, b"3\n"), id(base.path(), "HEAD:f"));
-    assert_eq!(opened(base.path()).read(&id(base.path(), "HEAD:f"), 2), Ok((Kind::Blob, b"3\n".to_vec())));
+    assert_eq!(opened(base.path()).read(&id(base.path(), "HEAD:f"), 2), Ok((ObjectKind::Blob, b"3\n".to_vec())));
     assert_eq!(opened(base.path()).read(&id(base.path(), "HEAD:f"), 1), Err(Unread::TooLarge));
     let hex = "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813";
     assert_eq!(blob_id(HashFormat::Sha256, b"").to_string(), hex);

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{Id, Objects, Unread, listed};
 
 /// Maximum number of branches.
+// A mirror of a busy server has tens of thousands of branches; which of them hold a commit is then not known.
 const TIPS: usize = 2_000;
 
 /// How deep the names of branches go.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 
 use super::store::Object;
-use super::{Id, Kind, Objects, TREE, Unread};
+use super::{Id, ObjectKind, Objects, TREE, Unread};
 
 /// The kinds of entries that git writes.
 pub(super) const DIRECTORY: u32 = 0o040_000;
@@ -20,12 +20,12 @@ const MODES: &[(&[u8], u32)] = &[
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     bytes: Vec<u8>,
-    places: Vec<Place>,
+    places: Vec<EntrySpan>,
     hash: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct EntrySpan {
     mode: u32,
     start: usize,
     end: usize,
@@ -33,7 +33,7 @@ struct Place {
 
 /// One entry of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry<'a> {
+pub(super) struct TreeEntry<'a> {
     pub name: &'a str,
     pub mode: u32,
     pub id: Id,
@@ -75,7 +75,7 @@ impl Objects {
             return Ok(Rc::clone(known));
         }
         let object = self.object(id, TREE)?;
-        if object.kind != Kind::Tree {
+        if object.kind != ObjectKind::Tree {
             return Err(Unread::Corrupt);
         }
         self.keep_tree(id, &object)
@@ -98,21 +98,21 @@ impl Tree {
             let (_, mode) = MODES.iter().find(|(digits, _)| rest.get(..space) == Some(digits))?;
             let length = rest.get(space + 1..)?.iter().position(|byte| *byte == 0)?;
             let start = at + space + 1;
-            let place = Place { mode: *mode, start, end: start + length };
+            let place = EntrySpan { mode: *mode, start, end: start + length };
             at = place.end + 1 + hash;
             tree.places.push(place);
         }
         (at == tree.bytes.len() && tree.is_in_order()).then_some(tree)
     }
 
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = TreeEntry<'_>> {
         self.places.iter().filter_map(|place| self.entry(place))
     }
 
     /// Names are looked for as a file and as a directory, which git sorts differently.
-    fn find(&self, name: &str) -> Option<Entry<'_>> {
+    fn find(&self, name: &str) -> Option<TreeEntry<'_>> {
         [0, DIRECTORY].iter().find_map(|mode| {
-            let order = |place: &Place| order((self.name(place), place.mode), (name.as_bytes(), *mode));
+            let order = |place: &EntrySpan| order((self.name(place), place.mode), (name.as_bytes(), *mode));
             self.places
                 .binary_search_by(order)
                 .ok()
@@ -121,24 +121,24 @@ impl Tree {
         })
     }
 
-    fn entry(&self, place: &Place) -> Option<Entry<'_>> {
+    fn entry(&self, place: &EntrySpan) -> Option<TreeEntry<'_>> {
         let name = std::str::from_utf8(self.name(place)).ok()?;
         let id = self.bytes.get(place.end + 1..place.end + 1 + self.hash).and_then(Id::from_bytes)?;
-        Some(Entry { name, mode: place.mode, id })
+        Some(TreeEntry { name, mode: place.mode, id })
     }
 
-    fn name(&self, place: &Place) -> &[u8] {
+    fn name(&self, place: &EntrySpan) -> &[u8] {
         self.bytes.get(place.start..place.end).unwrap_or_default()
     }
 
     /// All names are valid for git, sorted and unique.
     fn is_in_order(&self) -> bool {
-        let key = |place: &Place| -> (&[u8], u32) { (self.name(place), place.mode) };
-        let rises = |pair: &[Place]| match pair {
+        let key = |place: &EntrySpan| -> (&[u8], u32) { (self.name(place), place.mode) };
+        let rises = |pair: &[EntrySpan]| match pair {
             [one, other] => order(key(one), key(other)) == Ordering::Less,
             _ => true,
         };
-        let is_twice = |place: &Place| {
+        let is_twice = |place: &EntrySpan| {
             let as_file = (self.name(place), 0);
             place.mode == DIRECTORY && self.places.binary_search_by(|other| order(key(other), as_file)).is_ok()
         };

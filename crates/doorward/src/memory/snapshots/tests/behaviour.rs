@@ -90,22 +90,22 @@ fn what_was_only_staged_comes_back_too() {
 
 #[test]
 fn a_grant_of_a_person_copies_first_and_says_so() {
-    use crate::desk::grants::answer::Yes;
-    use crate::memory::grants::store::Desk;
+    use crate::desk::grants::answer::ApprovedBy;
+    use crate::memory::grants::store::GrantStore;
     let room = lived_in();
     let command = "rm -rf notes && git push origin main";
     let (word, why) = room.bash("t1", command);
     assert!(word != "allow" && why.contains("cannot be brought back"), "{why}");
-    let desk = Desk::of(&room.places()).unwrap();
-    let pending = desk.open().pop().unwrap();
-    let mut ledger = crate::machine::record::Ledger::of(&room.places());
-    say_yes(&desk, &mut ledger, &pending.id, Yes::Key, None).unwrap();
+    let desk = GrantStore::open_at(&room.dirs()).unwrap();
+    let pending = desk.open_calls().pop().unwrap();
+    let mut ledger = crate::machine::record::Ledger::open(&room.dirs());
+    say_yes(&desk, &mut ledger, &pending.id, ApprovedBy::Key, None).unwrap();
     let (word, why) = room.bash("t2", command);
     assert!(word == "allow" && why.contains("2 files were copied first"), "{word}: {why}");
     std::fs::write(room.at(".env"), "TOKEN=x\n").unwrap();
     assert_ne!(room.bash("t3", "rm .env").0, "allow");
-    let pending = desk.open().into_iter().find(|pending| pending.call == "rm .env").unwrap();
-    say_yes(&desk, &mut ledger, &pending.id, Yes::Key, None).unwrap();
+    let pending = desk.open_calls().into_iter().find(|pending| pending.call == "rm .env").unwrap();
+    say_yes(&desk, &mut ledger, &pending.id, ApprovedBy::Key, None).unwrap();
     let (word, why) = room.bash("t4", "rm .env");
     assert!(word == "allow" && why.contains("It cannot be undone"), "{word}: {why}");
 }

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use doorward_engine::{ToolCall, observe};
 
 use super::super::manifest::Manifest;
-use super::super::plan::{Ground, Plan, lost};
+use super::super::plan::{CopyContext, Plan, lost};
 use super::super::prune::{Run, prune};
-use super::super::store::Store;
+use super::super::store::SnapshotStore;
 use super::super::take::take;
 use super::room::Room;
 use crate::memory::world::disk::DiskWorld;
@@ -107,15 +107,15 @@ fn taken_after(change: &dyn Fn(&Room)) -> anyhow::Result<Manifest> {
     let room = Room::new();
     room.put("notes/a.txt", "one\n");
     room.put("notes/deep/b.txt", "two\n");
-    let places = room.places();
+    let dirs = room.dirs();
     let project = room.project().to_str().map(str::to_owned);
-    let loaded = crate::policy::load::load(&places, project.as_deref(), "claude");
-    let world = DiskWorld::new(&places, project.as_deref().unwrap(), project.clone(), &loaded);
+    let loaded = crate::policy::load::load(&dirs, project.as_deref(), "claude");
+    let world = DiskWorld::new(&dirs, project.as_deref().unwrap(), project.clone(), &loaded);
     let call = ToolCall::bash("rm -rf notes", project.as_deref().unwrap());
-    let store = Store::of(&places).unwrap();
-    let root = super::super::store::root(&places);
+    let store = SnapshotStore::open(&dirs).unwrap();
+    let root = super::super::store::root(&dirs);
     let limits = Snapshots::default().limits();
-    let plan = Plan::of(&lost(&observe(&call, &world)), Ground { store: &root, world: &world, limits }).unwrap();
+    let plan = Plan::of(&lost(&observe(&call, &world)), CopyContext { store: &root, world: &world, limits }).unwrap();
     change(&room);
     take(&store, &plan, Manifest { decision: "t".into(), ..Manifest::default() }, limits)
 }

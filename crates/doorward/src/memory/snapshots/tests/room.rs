@@ -8,11 +8,11 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::super::doors;
-use super::super::store::Store;
+use super::super::store::SnapshotStore;
 use super::super::undo::{Undo, Undone};
 use crate::hook::{Surroundings, answer as hook};
 use crate::machine::agent::Agent;
-use crate::machine::paths::Places;
+use crate::machine::paths::Dirs;
 use crate::machine::record;
 use crate::policy::snapshot_limits::Snapshots;
 
@@ -37,7 +37,7 @@ impl Room {
         let room = Room { base: tempfile::tempdir().unwrap() };
         std::fs::create_dir_all(room.project()).unwrap();
         room.shell("git init -q -b main . && git config user.email a@b && git config user.name x");
-        record::begin(&room.places()).unwrap();
+        record::begin(&room.dirs()).unwrap();
         room.configure("");
         room
     }
@@ -50,9 +50,8 @@ impl Room {
         let text = format!("[agents.claude]\nmode = \"auto\"\n[projects]\ntrusted = [{project:?}]\n{more}");
         std::fs::write(&path, text).unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-        let loaded = crate::policy::load::load(&self.places(), None, "claude");
-        crate::policy::approved_config::accept(&self.places(), &loaded, &mut record::Ledger::of(&self.places()))
-            .unwrap();
+        let loaded = crate::policy::load::load(&self.dirs(), None, "claude");
+        crate::policy::approved_config::accept(&self.dirs(), &loaded, &mut record::Ledger::open(&self.dirs())).unwrap();
     }
 
     pub(crate) fn base(&self) -> PathBuf {
@@ -72,12 +71,12 @@ impl Room {
         std::fs::write(self.at(name), text).unwrap();
     }
 
-    pub(crate) fn places(&self) -> Places {
-        Places::at(self.base().join("home").to_str().unwrap())
+    pub(crate) fn dirs(&self) -> Dirs {
+        Dirs::at(self.base().join("home").to_str().unwrap())
     }
 
-    pub(crate) fn store(&self) -> Store {
-        Store::existing(&self.places()).unwrap().unwrap()
+    pub(crate) fn store(&self) -> SnapshotStore {
+        SnapshotStore::existing(&self.dirs()).unwrap().unwrap()
     }
 
     /// Runs a command for real.
@@ -89,7 +88,7 @@ impl Room {
 
     /// What the hook says: the word and the reason.
     pub(crate) fn ask(&self, id: &str, tool: &str, input: Value) -> (String, String) {
-        let surroundings = Surroundings::new(Agent::Claude, self.places());
+        let surroundings = Surroundings::new(Agent::Claude, self.dirs());
         let reply = hook(self.payload(id, tool, input, "PreToolUse").to_string().as_bytes(), &surroundings).unwrap();
         let answer: Value = serde_json::from_str(&reply.stdout).unwrap();
         let word = |name: &str| answer["hookSpecificOutput"][name].as_str().unwrap_or_default().to_owned();
@@ -103,7 +102,7 @@ impl Room {
     /// Tells the hook that a call has run.
     pub(crate) fn ran(&self, id: &str, command: &str) {
         let payload = self.payload(id, "Bash", json!({ "command": command }), "PostToolUse");
-        let surroundings = Surroundings::new(Agent::Claude, self.places());
+        let surroundings = Surroundings::new(Agent::Claude, self.dirs());
         let _ = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
     }
 

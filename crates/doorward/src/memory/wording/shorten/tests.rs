@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::hook::grant_check::{way_around, way_to_yes};
-use crate::memory::wording::{PROMPT, REFUSAL, Speech};
+use crate::memory::wording::{MessageParts, PROMPT, REFUSAL};
 
 /// A small generator, so that every run tries the same sentences.
 struct Chance(u64);
@@ -105,7 +105,8 @@ fn whatever_is_said_fits_and_no_word_or_number_is_cut() {
             (None, Some(way_around("w9mgwt")), REFUSAL),
         ];
         let (first, needed, room) = ways[chance.below(ways.len())].clone();
-        let said = Speech { first: first.clone(), reason: reason.clone(), needed: needed.clone(), wanted: Vec::new() };
+        let said =
+            MessageParts { first: first.clone(), reason: reason.clone(), needed: needed.clone(), wanted: Vec::new() };
         let said = said.fitted(room);
         assert!(said.chars().count() <= room && said.ends_with('.'), "{said}\n{reason}");
         // What to type is never touched, and the decisive words are whole wherever they have room.

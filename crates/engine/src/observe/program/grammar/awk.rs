@@ -5,10 +5,10 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::super::Invocation;
 use super::awk_program::{self, Deed};
 use crate::knowledge::schema::Role;
-use crate::observe::file_effect::Touch;
+use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::names::secret_variable;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::{Field, UNKNOWN};
 use crate::world::World;
 
 pub(super) fn awk(world: &dyn World, invocation: &mut Invocation) -> Findings {
@@ -24,7 +24,7 @@ pub(super) fn awk(world: &dyn World, invocation: &mut Invocation) -> Findings {
     found.operands();
     for program in programs(invocation) {
         let Some(text) = program.known() else {
-            found.doubt(Degree::Opaque, format!("a program of `{}` that is not known", invocation.by.name));
+            found.doubt(Degree::Opaque, format!("a program for `{}` that doorward can't see", invocation.by.name));
             found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
             continue;
         };

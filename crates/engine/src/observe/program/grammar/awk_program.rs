@@ -20,6 +20,7 @@ enum Token {
     Line,
 }
 
+// Longest first, so that `>>` is not read as two redirects and `|&` not as a pipe to a command that starts with `&`.
 const SIGNS: &[&str] = &[
     ">>", "||", "&&", "|&", "==", "!=", "<=", ">=", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "{", "}", "(", ")",
     "[", "]", ";", ",", "+", "-", "*", "/", "%", "^", "!", ">", "<", "|", "?", ":", "~", "$", "=", "&",
@@ -37,7 +38,7 @@ pub(super) fn read(program: &str) -> Result<Vec<Deed>, String> {
                 "getline" => getting = true,
                 "system" => deeds.push(Deed::Runs(argument(&tokens, at))),
                 "ENVIRON" | "PROCINFO" => deeds.push(Deed::Environment),
-                "ARGV" | "ARGC" => return Err("the list of its own operands".into()),
+                "ARGV" | "ARGC" => return Err("its own list of operands".into()),
                 _ => {}
             },
             Token::Sign("(" | "[") => depth += 1,
@@ -99,12 +100,12 @@ fn tokens(program: &str) -> Result<Vec<Token>, String> {
                 end + 1
             }
             '/' if starts_pattern(tokens.last()) => {
-                let end = pattern_end(rest).ok_or("a pattern without its end")?;
+                let end = pattern_end(rest).ok_or("a pattern that never ends")?;
                 tokens.push(Token::Pattern);
                 end + 1
             }
             '/' if tokens.last() == Some(&Token::Sign(")")) && hides_quote(rest) => {
-                return Err("a slash that divides or begins a pattern".into());
+                return Err("a slash that may divide or start a pattern".into());
             }
             '0'..='9' | '.' => {
                 tokens.push(Token::Number);
@@ -177,7 +178,7 @@ fn unescape(text: &str) -> Result<String, String> {
                 Some('t') => plain.push('\t'),
                 Some(next @ ('"' | '\\' | '/')) => plain.push(next),
                 // Octal and other escapes matter only in names of files and commands.
-                Some(_) | None => plain.push(crate::observe::shell::field::UNKNOWN),
+                Some(_) | None => plain.push(crate::observe::field::UNKNOWN),
             },
             _ => plain.push(character),
         }

@@ -7,8 +7,8 @@ use crate::effect::Effect;
 use crate::knowledge::file::File;
 use crate::knowledge::packed::Packed;
 use crate::knowledge::{pack, program};
-use crate::observe::observer::Observer;
-use crate::observe::shell::run::Runner;
+use crate::observe::sheet::observer::Observer;
+use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 

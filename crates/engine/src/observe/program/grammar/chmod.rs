@@ -3,8 +3,8 @@
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
+use crate::observe::field::Field;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 pub(super) fn chmod(invocation: &mut Invocation) -> Findings {
     invocation.done = true;

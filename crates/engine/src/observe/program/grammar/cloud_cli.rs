@@ -6,9 +6,9 @@ use super::super::Invocation;
 use super::cloud_words::*;
 use crate::knowledge::packed::Packed;
 use crate::knowledge::schema::{Does, Entry, Role, Takes};
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 /// What a verb does, from harmless to grave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -90,7 +90,7 @@ pub(super) fn cloud_cli(invocation: &mut Invocation) -> Findings {
         return found;
     }
     let Some(verb) = cloud_verb(&mut found, invocation) else {
-        found.doubt(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
+        found.doubt(Degree::Unknown, format!("what `{}` should do", invocation.by.name));
         return found;
     };
     invocation.args.unknown_sub = None;

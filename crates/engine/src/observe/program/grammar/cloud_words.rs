@@ -1,5 +1,6 @@
 //! The words of clients of cloud providers: verbs, groups and flags, by what they do.
 
+// Clouds name thousands of operations by a few dozen verbs. What begins with none of the verbs here or below asks.
 pub(super) const READING: &[&str] = &[
     "list",
     "ls",
@@ -39,6 +40,7 @@ pub(super) const READING: &[&str] = &[
     "detect",
 ];
 
+// Separate from other changes because few cloud services have an undo (cloud-040, cloud-042), and checked first.
 pub(super) const DESTROYING: &[&str] = &[
     "delete",
     "terminate",
@@ -63,6 +65,7 @@ pub(super) const DESTROYING: &[&str] = &[
     "clear",
 ];
 
+// Checked before the reading verbs: a name with both, such as `start-query`, changes something.
 pub(super) const CHANGING: &[&str] = &[
     "create",
     "put",
@@ -129,6 +132,7 @@ pub(super) const CHANGING: &[&str] = &[
     "publish-message",
 ];
 
+// They open a shell or a port on a machine elsewhere, where nothing is judged (cloud-029).
 pub(super) const REMOTE: &[&str] = &[
     "ssh",
     "scp",
@@ -143,6 +147,7 @@ pub(super) const REMOTE: &[&str] = &[
     "port-forward",
 ];
 
+// They write credentials or configuration on this machine and change nothing in the cloud.
 pub(super) const LOCAL: &[&str] = &[
     "login",
     "logout",
@@ -157,6 +162,7 @@ pub(super) const LOCAL: &[&str] = &[
 ];
 
 /// Verbs of which the answer is a secret.
+// Reading verbs whose answer is a credential: it would end up in the transcript.
 pub(super) const SECRET: &[&str] = &[
     "get-secret-value",
     "batch-get-secret-value",
@@ -203,6 +209,7 @@ pub(super) const SECRET: &[&str] = &[
 ];
 
 /// Things of Azure whose reading is reading a secret: `az … connection-string list`, `az … keys list`.
+// Azure has no verb of its own for it: `list` on one of these prints keys.
 pub(super) const AZURE_SECRETS: &[&str] = &[
     "keys",
     "key",
@@ -218,15 +225,19 @@ pub(super) const AZURE_SECRETS: &[&str] = &[
 ];
 
 /// Groups of Azure whose lists of such things hold names and dates only.
+// In these groups the same words list names; the values need `secret show`, which is judged by itself.
 pub(super) const AZURE_NAMES_ONLY: &[&str] = &["keyvault", "ad"];
 
 /// Flags that put a secret into what would otherwise be a list of names.
+// Without the flag the same command lists names only (secrets-031).
 pub(super) const REVEALING: &[&str] = &["--with-decryption", "--include-value", "--include-values", "--show-values"];
 
 /// Short flags of Azure's client that name something: location, container, project, server, registry, type and the like.
+// Short flags with a value. Without this list the value would be read as part of the command's name.
 pub(super) const AZURE_LETTERS: &[&str] = &["-l", "-c", "-p", "-s", "-r", "-t", "-e", "-w", "-a", "-v", "-i", "-d"];
 
 /// Words in the name of a flag whose value is a file or directory here.
+// A value that is a path here is a read or a write of that file, whatever the service does with it.
 pub(super) const LOCAL_FILES: &[&str] = &[
     "file",
     "files",
@@ -244,10 +255,12 @@ pub(super) const LOCAL_FILES: &[&str] = &[
 ];
 
 /// Verbs of two words that read, though the first alone would not say so.
+// `admin-get-user` reads, `admin-…` alone usually changes; `batch-get` would otherwise be caught by `batch`.
 pub(super) const READING_PAIRS: &[&str] =
     &["admin-get", "admin-list", "transact-get", "batch-get", "batch-describe", "test-dns"];
 
 /// Verbs of aws that write what they get to the file named last.
+// The last operand is where the answer is written, and an existing file there is overwritten.
 pub(super) const STREAMED: &[&str] = &[
     "get-object",
     "get-object-torrent",

@@ -4,19 +4,23 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 /// Flags whose value is sent; after `@` stands a file.
+// With `@` curl reads the file and sends its content, so this is also a read (network-013).
 const DATA: &[&str] = &["-d", "--data", "--data-ascii", "--data-binary", "--json", "--data-urlencode"];
 
 /// Flags whose value is sent as it is.
+// Here `@` is just a letter. Mixing the two lists up would miss a file or invent one.
 const LITERAL: &[&str] = &["--data-raw", "--form-string", "--post-data", "--body-data"];
 
+// `-F name=@file` sends the file, `-F name=<file` its text (network-062).
 const FORMS: &[&str] = &["-F", "--form"];
 
 /// Flags that send a file.
+// curl's and wget's names for the same thing: the value is a path, and all of it is sent.
 const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
 
 pub(super) fn curl(invocation: &mut Invocation) -> Findings {

@@ -3,10 +3,11 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
-use crate::observe::file_effect::Touch;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
 
 /// Operands that only say how to copy.
+// Everything of POSIX and GNU except `if` and `of`, which name files and devices.
 const PLAIN: &[&str] = &[
     "bs", "ibs", "obs", "cbs", "count", "skip", "iseek", "seek", "oseek", "conv", "iflag", "oflag", "status", "files",
     "fillchar", "msgfmt", "speed",

@@ -1,19 +1,20 @@
 //! Programs that print or compare their operands: `echo`, `test`.
 
 use doorward_shell::Dialect;
+use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::shell::evaluate::reads_as_number;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::paths::is_plain_inside;
-use crate::observe::shell::run::Runner;
+use crate::observe::field::Field;
+use crate::observe::paths::words::is_plain_inside;
+use crate::observe::program::findings::Findings;
+use crate::observe::shell::evaluate::READ_AS_NUMBER;
 use crate::observe::shell::state::State;
 use crate::observe::stream::{Shape, Stream};
 use crate::world::World;
 
 /// The output is the operands, so what is piped into a shell can be read.
-pub(crate) fn echo(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) {
+pub(super) fn echo(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> Findings {
     invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     let texts: Option<Vec<&str>> = invocation.args.operands.iter().map(Field::known).collect();
     let plain = invocation.args.given.iter().all(|given| given.name == "-n") && invocation.args.unknown.is_empty();
@@ -36,6 +37,7 @@ pub(crate) fn echo(world: &dyn World, invocation: &mut Invocation, state: &State
         Some(_) | None => Stream::default(),
     };
     invocation.passes_input = false;
+    Findings::default()
 }
 
 /// Patterns inside the project yield its paths.
@@ -49,15 +51,17 @@ pub(crate) fn listed(world: &dyn World, words: &[Field], cwd: Option<&str>) -> S
 }
 
 /// Operands are compared, never run; a subscript in them is evaluated all the same.
-pub(crate) fn test(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    for field in &invocation.args.operands.clone() {
-        runner.evaluated_subscript(&field.text, state);
+pub(super) fn test(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    for field in &invocation.args.operands {
+        found.evaluate(field.text.clone());
     }
     let is_free = |field: &Field| field.dynamic && !field.shape.is_one_word();
     let asks = |pair: &[Field]| matches!(pair, [flag, name] if flag.text == "-v" && is_free(name));
     if invocation.args.operands.windows(2).any(asks) {
-        reads_as_number(runner.out);
+        found.doubt(Degree::Opaque, READ_AS_NUMBER);
     }
     invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     invocation.passes_input = false;
+    found
 }

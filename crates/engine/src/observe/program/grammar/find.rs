@@ -1,20 +1,18 @@
 //! Expressions of `find`: where it starts, what it tests, what its actions do to what is found.
 
+use std::rc::Rc;
+
 use doorward_vocabulary::{Degree, Mark};
 
 use super::super::Invocation;
 use super::find_certain::{certainly_found, delete_certain, deletes_certain, found_now};
-use super::find_listed::note_search;
-use super::find_words::{BARE, COMPARED, Group, RUNNERS, VALUED, WRITERS};
-use crate::observe::file_effect::Touch;
-use crate::observe::globs::{bar_ordinary, is_sensitive, may_pick_sensitive};
-use crate::observe::observer::Observer;
-use crate::observe::program::inner::inner_command;
-use crate::observe::program::roles::{reads, writes};
-use crate::observe::shell::field::{Field, UNKNOWN};
-use crate::observe::shell::paths::{is_ours, stays_inside};
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
+use crate::observe::field::{Field, UNKNOWN};
+use crate::observe::paths::globs::{bar_ordinary, is_sensitive, may_pick_sensitive};
+use crate::observe::paths::touch::Touch;
+use crate::observe::paths::words::{is_ours, stays_inside};
+use crate::observe::program::findings::Findings;
+use crate::observe::program::searches::words::{BARE, COMPARED, Group, RUNNERS, VALUED, WRITERS};
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Shape, Stream};
 use crate::path::{self, Follow};
 use crate::world::World;
@@ -47,95 +45,103 @@ pub(super) struct Expression {
     pub trouble: Vec<(Degree, String)>,
 }
 
-pub(super) fn find(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+/// Programs that only look at what they are given: whether a link leads elsewhere is told when they read it.
+// What these do to a file behind a link shows in their output; others may change it, so where links lead matters.
+const LOOKING: &[&str] = &["cat", "grep", "rg", "head", "tail", "ls", "wc", "file", "stat", "basename", "echo"];
+
+pub(super) fn find(world: &dyn World, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     invocation.done = true;
-    let expression = read(&invocation.args.operands);
+    let expression = Rc::new(read(&invocation.args.operands));
     for (degree, because) in &expression.trouble {
-        runner.out.lower(*degree, because.clone());
+        found.doubt(*degree, because.clone());
     }
     for start in &expression.starts {
-        let cwd = invocation.cwd.as_deref();
-        let (_, mut caused) = runner.out.collect(|out| out.touch(Touch::List, start, cwd, &invocation.by));
-        caused.add(Mark::Recursive);
-        runner.out.write(caused);
+        let mut listed = Findings::default();
+        listed.touch(Touch::List, start.clone());
+        found.sealed(listed, |caused, _| caused.add(Mark::Recursive));
     }
-    note_search(runner.out, &expression, invocation);
+    found.search(&expression.starts, &expression.tests);
     for field in &expression.reads {
-        reads(runner.out, Touch::List, field, invocation, state);
+        found.read(Touch::List, field.clone());
     }
     for field in &expression.writes {
-        writes(runner.out, Touch::Write, field, invocation, state);
+        found.write(Touch::Write, field.clone());
     }
     if expression.deletes {
-        delete_found(runner.out, &expression, invocation);
+        found.extend(delete_found(world, &expression, invocation));
     }
-    invocation.input = Stream::empty();
-    const LOOKING: &[&str] = &["cat", "grep", "rg", "head", "tail", "ls", "wc", "file", "stat", "basename", "echo"];
+    found.take_input();
     let looks = |words: &[Field]| words.first().and_then(Field::exact).is_some_and(|name| LOOKING.contains(&name));
     if expression.commands.iter().any(|(words, _)| !looks(words)) {
-        doubt_links(runner.out, &expression, invocation);
+        found.extend(doubt_links(world, &expression, invocation));
     }
-    for (words, in_directory) in &expression.commands {
-        run_on_found(runner, words, *in_directory, &expression, invocation, state);
+    for at in 0..expression.commands.len() {
+        let expression = Rc::clone(&expression);
+        found.then(move |out, invocation, _| run_on_found(out, at, &expression, invocation));
     }
-    invocation.output = Stream::shaped(found_shape(runner.out.world, &expression, invocation));
+    found.print(Stream::shaped(found_shape(world, &expression, invocation)));
     invocation.passes_input = false;
+    found
 }
 
 /// A search that begins at a link may go where the link leads: a slash or an option is enough.
-fn doubt_links(out: &mut Observer<'_>, expression: &Expression, invocation: &Invocation) {
-    let Some(cwd) = invocation.cwd.as_deref() else { return };
-    let leads = |follow| {
-        move |start: &str, world| path::resolve(path::join(cwd, start).trim_end_matches('/'), world, follow).real
-    };
-    let (through, up_to) = (leads(Follow::Last), leads(Follow::NotLast));
-    let world = out.world;
-    let starts = expression.starts.iter().filter_map(Field::exact);
-    if let Some(start) = starts.filter(|start| *start != "/").find(|start| through(start, world) != up_to(start, world))
-    {
-        out.lower(Degree::Opaque, format!("where `{start}` leads: it is a link"));
+fn doubt_links(world: &dyn World, expression: &Expression, invocation: &Invocation) -> Findings {
+    let Some(cwd) = invocation.cwd.as_deref() else { return Findings::default() };
+    let leads = |start: &str, follow| path::resolve(path::join(cwd, start).trim_end_matches('/'), world, follow).real;
+    let is_link = |start: &&str| leads(start, Follow::Last) != leads(start, Follow::NotLast);
+    let mut starts = expression.starts.iter().filter_map(Field::exact).filter(|start| *start != "/");
+    match starts.find(is_link) {
+        Some(start) => Findings::doubtful(Degree::Opaque, format!("where `{start}` leads, because it is a link")),
+        None => Findings::default(),
     }
 }
 
-fn delete_found(out: &mut Observer<'_>, expression: &Expression, invocation: &Invocation) {
-    doubt_links(out, expression, invocation);
+fn delete_found(world: &dyn World, expression: &Rc<Expression>, invocation: &Invocation) -> Findings {
+    let mut doubts = doubt_links(world, expression, invocation);
     if expression.follows {
-        out.lower(Degree::Opaque, "what lies behind the links that `find` follows");
+        doubts.doubt(Degree::Opaque, "what is behind the links that `find` follows");
     }
-    if let Some(found) = certainly_found(out, expression, invocation) {
-        return delete_certain(out, &found, expression, invocation);
-    }
-    let is_open = expression.chooses() && found_now(out.world, expression, invocation).is_some();
-    for field in found(expression, None) {
-        let cwd = invocation.cwd.as_deref();
-        let (_, mut caused) = out.collect(|out| out.touch(Touch::DeleteTree, &field, cwd, &invocation.by));
-        let patterns = expression.patterns();
-        if !patterns.is_empty() || is_open {
-            caused.only_inside();
-        }
-        if is_open {
-            caused.leave_open();
-        }
-        if !patterns.is_empty() && patterns.iter().all(|pattern| crate::observe::globs::is_narrow(pattern)) {
-            caused.add(Mark::Narrowed);
-        }
-        out.write(caused);
-    }
+    let expression = Rc::clone(expression);
+    // What was done before, and these doubts, decide whether the hits are certain.
+    doubts.then(move |out, invocation, _| delete_hits(out, &expression, invocation));
+    doubts
 }
 
-fn run_on_found(
-    runner: &mut Runner<'_, '_>,
-    words: &[Field],
-    in_directory: bool,
-    expression: &Expression,
-    invocation: &mut Invocation,
-    state: &mut State<'_>,
-) {
-    if deletes_certain(runner, words, expression, invocation, state) {
-        return;
+fn delete_hits(out: &Observer<'_>, expression: &Expression, invocation: &Invocation) -> Findings {
+    if let Some(found) = certainly_found(out, expression, invocation) {
+        return delete_certain(out.world, &found, expression, invocation);
     }
-    let outer = invocation.cwd.clone();
-    let base = if in_directory { outer.as_deref() } else { None };
+    let mut all = Findings::default();
+    let is_open = expression.chooses() && found_now(out.world, expression, invocation).is_some();
+    let patterns = expression.patterns();
+    let is_named = !patterns.is_empty();
+    let is_narrow = is_named && patterns.iter().all(|pattern| crate::observe::paths::globs::is_narrow(pattern));
+    for field in found(expression, None) {
+        let mut deleted = Findings::default();
+        deleted.touch(Touch::DeleteTree, field);
+        all.sealed(deleted, move |caused, _| {
+            if is_named || is_open {
+                caused.only_inside();
+            }
+            if is_open {
+                caused.leave_open();
+            }
+            if is_narrow {
+                caused.add(Mark::Narrowed);
+            }
+        });
+    }
+    all
+}
+
+/// The command of one `-exec` on what is found.
+fn run_on_found(out: &Observer<'_>, at: usize, expression: &Expression, invocation: &Invocation) -> Findings {
+    let Some((words, in_directory)) = expression.commands.get(at) else { return Findings::default() };
+    if let Some(found) = deletes_certain(out, words, expression, invocation) {
+        return found;
+    }
+    let base = invocation.cwd.as_deref().filter(|_| *in_directory);
     let mut command = Vec::new();
     for word in words {
         match word.text.as_str() {
@@ -144,22 +150,24 @@ fn run_on_found(
             _ => command.push(word.clone()),
         }
     }
-    if in_directory {
-        invocation.cwd = None;
-    }
+    let mut all = Findings::default();
     if expression.follows {
-        runner.out.lower(Degree::Opaque, "what lies behind the links that `find` follows");
+        all.doubt(Degree::Opaque, "what is behind the links that `find` follows");
     }
-    if picks_secrets(runner.out.world, expression) {
-        runner.out.lower(Degree::Opaque, "what `find` picks may be secrets");
+    if picks_secrets(out.world, expression) {
+        all.doubt(Degree::Opaque, "what `find` picks may be secrets");
     }
-    let ((), mut caused) = runner.collect(|runner| inner_command(runner, command, invocation, state));
+    let mut run = Findings::default();
+    run.run(command);
     // A test chooses among the files.
     if !expression.patterns().is_empty() {
-        caused.only_inside();
+        let mut inside = Findings::default();
+        inside.sealed(run, |caused, _| caused.only_inside());
+        run = inside;
     }
-    runner.out.write(caused);
-    invocation.cwd = outer;
+    let directory = invocation.cwd.clone().filter(|_| !in_directory);
+    all.within(directory, run);
+    all
 }
 
 /// Some pattern picks the names of secrets out of all that is there.
@@ -204,6 +212,7 @@ impl Expression {
 
     /// Some test looks at more than names and kinds.
     fn chooses(&self) -> bool {
+        // Such tests choose by state that changes until the command runs, so the list of hits is a guess.
         const TESTS: &[&str] = &["-empty", "-size", "-perm", "-newer", "-mtime", "-mmin"];
         self.tests.iter().filter_map(Field::exact).any(|word| TESTS.contains(&word))
     }
@@ -339,7 +348,7 @@ fn start_paths(words: &[Field], expression: &mut Expression) -> usize {
             _ => {
                 if word.glob && text.starts_with(['*', '?', '[']) {
                     expression
-                        .trouble(Degree::Opaque, format!("`{text}` may match a name that is an action of `find`"));
+                        .trouble(Degree::Opaque, format!("`{text}` may match a file named like an action of `find`"));
                 }
                 expression.starts.push(word.clone());
             }
@@ -365,7 +374,7 @@ fn action(text: &str, rest: &[Field], expression: &mut Expression) -> usize {
             0
         }
         "-files0-from" => {
-            expression.trouble(Degree::Opaque, "start paths of `find` that a file lists");
+            expression.trouble(Degree::Opaque, "start paths that `find` reads from a file");
             expression.reads.extend(value);
             1
         }
@@ -400,7 +409,7 @@ fn command(text: &str, rest: &[Field], expression: &mut Expression) -> usize {
     let length = end.unwrap_or(rest.len());
     let words = rest.get(..length).unwrap_or_default().to_vec();
     if words.is_empty() || end.is_none() {
-        expression.trouble(Degree::Opaque, format!("`{text}` of `find` without its end"));
+        expression.trouble(Degree::Opaque, format!("`{text}` of `find`, which never ends"));
     }
     if !words.is_empty() {
         expression.commands.push((words, text.ends_with("dir")));

@@ -1,27 +1,27 @@
 //! Deletions by `find` whose hits are known: nothing, a few files, or what a build makes again.
 
-use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope, Sensitivity};
+use doorward_vocabulary::{Mark, Operation, Reach, Reversibility, Scope, Sensitivity};
 
-use super::super::{Invocation, naming::normalised};
+use super::super::Invocation;
 use super::find::Expression;
-use super::find_hits::{self, Hits};
 use crate::effect::{Amount, Effect, Target};
 use crate::limits::is_bulk;
-use crate::observe::absent::is_own_ground;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
-use crate::observe::program::inner::inner_command;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
-use crate::observe::shell::state::State;
+use crate::observe::field::Field;
+use crate::observe::paths::absent::is_own_ground;
+use crate::observe::paths::touch::Touch;
+use crate::observe::program::findings::Findings;
+use crate::observe::program::searches::hits::{self, Hits};
+use crate::observe::sheet::observer::Observer;
 use crate::policy::Thresholds;
 use crate::world::{Kind, Tracking, World};
 use crate::{path, place};
 
 /// More files are not written down one by one.
+// The limit for deleting in one call is 20 files by default (`bulk_files`); beyond it only the count matters.
 const FEW: usize = 20;
 
 /// More files are not even looked up.
+// Every hit is one more look at the disk while the agent waits.
 const MANY: usize = 2_000;
 
 /// What an action of `find` hits.
@@ -68,7 +68,7 @@ pub(super) fn found_now(world: &dyn World, expression: &Expression, invocation: 
     if expression.follows || !expression.trouble.is_empty() || !roots.iter().all(is_own) {
         return None;
     }
-    let hits = find_hits::hits(&expression.tests, &expression.starts, cwd, world)?;
+    let hits = hits::hits(&expression.tests, &expression.starts, cwd, world)?;
     // Git can do without its empty directories, and a person sees which they are.
     let may_go = |kind: Kind| kind == Kind::Directory && expression.only_deletes();
     let is_kept = |(hit, kind): &(String, Kind)| roots.contains(hit) || (is_of_git(hit) && !may_go(*kind));
@@ -105,10 +105,11 @@ fn summed(world: &dyn World, hits: &Hits) -> Option<Sum> {
 }
 
 /// One effect for each place that is searched, with what all of them lose.
-fn delete_many(out: &mut Observer<'_>, sum: &Sum, expression: &Expression, invocation: &Invocation) {
+fn delete_many(world: &dyn World, sum: &Sum, expression: &Expression, invocation: &Invocation) -> Findings {
+    let mut all = Findings::default();
     let cwd = invocation.cwd.as_deref().unwrap_or("/");
     for hit in &sum.told {
-        out.touch_path(Touch::Delete, hit, &invocation.by, Marks::default());
+        all.touch(Touch::Delete, Field::literal(hit.clone(), doorward_shell::Span::default()));
     }
     let reversibility = match (sum.lost.files, sum.tracked) {
         (0, 0) => Reversibility::Rebuildable,
@@ -117,7 +118,7 @@ fn delete_many(out: &mut Observer<'_>, sum: &Sum, expression: &Expression, invoc
     };
     for (at, start) in expression.starts.iter().enumerate() {
         let root = path::lexical(&path::join(cwd, &start.text));
-        let here = place::classify(&path::join(&root, "x"), out.world);
+        let here = place::classify(&path::join(&root, "x"), world);
         let mut effect = Effect::new(Operation::Delete, Target::Path(root));
         (effect.scope, effect.reach) = (Scope::Directory.max(here.scope), here.reach);
         effect.reversibility = reversibility;
@@ -135,65 +136,68 @@ fn delete_many(out: &mut Observer<'_>, sum: &Sum, expression: &Expression, invoc
         }
         effect.by.clone_from(&invocation.by.name);
         effect.part = invocation.by.part;
-        out.effect(effect);
+        all.effect(effect);
     }
+    all
 }
 
 /// `-delete`: files, and directories only once they are empty.
-pub(super) fn delete_certain(out: &mut Observer<'_>, found: &Found, expression: &Expression, invocation: &Invocation) {
-    let cwd = invocation.cwd.clone();
+pub(super) fn delete_certain(
+    world: &dyn World,
+    found: &Found,
+    expression: &Expression,
+    invocation: &Invocation,
+) -> Findings {
+    let mut all = Findings::default();
     match found {
         Found::Few(hits) if hits.is_empty() => {
             // What is found later on may match any of the names.
             let patterns = expression.patterns();
             let patterns = if patterns.is_empty() { vec!["*"] } else { patterns };
             for start in &expression.starts {
-                let root = path::lexical(&path::join(cwd.as_deref().unwrap_or("/"), &start.text));
+                let root = path::lexical(&path::join(invocation.cwd.as_deref().unwrap_or("/"), &start.text));
                 for pattern in &patterns {
-                    out.touch_nothing(&root, pattern, &invocation.by);
+                    all.touch_nothing(root.clone(), *pattern);
                 }
             }
         }
         Found::Few(hits) => {
             for hit in hits {
-                let field = Field::literal(hit.clone(), doorward_shell::Span::default());
-                out.touch(Touch::Delete, &field, cwd.as_deref(), &invocation.by);
+                all.touch(Touch::Delete, Field::literal(hit.clone(), doorward_shell::Span::default()));
             }
         }
-        Found::Many(sum) => delete_many(out, sum, expression, invocation),
+        Found::Many(sum) => all = delete_many(world, sum, expression, invocation),
     }
+    all
 }
 
 /// `-exec rm {} +` with known hits: the command as it will run, or not at all.
 pub(super) fn deletes_certain(
-    runner: &mut Runner<'_, '_>,
+    out: &Observer<'_>,
     words: &[Field],
     expression: &Expression,
-    invocation: &mut Invocation,
-    state: &mut State<'_>,
-) -> bool {
+    invocation: &Invocation,
+) -> Option<Findings> {
     let is_plain = |word: &Field| word.exact().is_some_and(|text| text == "{}" || !text.contains("{}"));
     let deletes = words.first().and_then(Field::exact).is_some_and(|name| matches!(name, "rm" | "unlink" | "rmdir"));
     if !deletes || !words.iter().all(is_plain) {
-        return false;
+        return None;
     }
-    match certainly_found(runner.out, expression, invocation) {
-        Some(found @ Found::Few(_)) if matches!(&found, Found::Few(hits) if hits.is_empty()) => {
-            // It is named, though nothing is found for it to work on.
-            runner.out.command(normalised(words), state.cwd.as_ref());
-            delete_certain(runner.out, &found, expression, invocation);
-            true
-        }
-        Some(Found::Few(hits)) => {
-            let fields = |word: &Field| match word.text.as_str() {
-                "{}" => hits.iter().map(|hit| Field::literal(hit.clone(), word.span)).collect(),
-                _ => vec![word.clone()],
-            };
-            inner_command(runner, words.iter().flat_map(fields).collect(), invocation, state);
-            true
-        }
-        Some(Found::Many(_)) | None => false,
+    let found = certainly_found(out, expression, invocation)?;
+    let Found::Few(hits) = &found else { return None };
+    let mut all = Findings::default();
+    if hits.is_empty() {
+        // It is named, though nothing is found for it to work on.
+        all.name(words);
+        all.extend(delete_certain(out.world, &found, expression, invocation));
+    } else {
+        let fields = |word: &Field| match word.text.as_str() {
+            "{}" => hits.iter().map(|hit| Field::literal(hit.clone(), word.span)).collect(),
+            _ => vec![word.clone()],
+        };
+        all.run(words.iter().flat_map(fields).collect());
     }
+    Some(all)
 }
 
 fn is_of_git(path: &str) -> bool {

@@ -1,18 +1,21 @@
 //! `fzf --bind`: keys bound to plain actions are harmless; actions with arguments may run commands.
 
 use super::super::Invocation;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::program::findings::Findings;
 
 /// Actions that run something as soon as they have an argument, and have no meaning without one.
+// From fzf's manual: a key binding or an event that runs a shell command (program-flags-119, program-flags-120).
 const RUNNING: &[&str] = &["execute", "execute-silent", "execute-multi", "become", "reload", "reload-sync", "preview"];
 
 /// Takes back *opaque* from bindings that only move, choose and leave.
-pub(super) fn fzf(invocation: &mut Invocation) {
+pub(super) fn fzf(invocation: &mut Invocation) -> Findings {
     for given in invocation.args.given.iter_mut().filter(|given| given.name == "--bind") {
         if given.value.as_ref().and_then(Field::exact).is_some_and(is_plain) {
             given.changes.opaque = false;
         }
     }
+    Findings::default()
 }
 
 /// `key:action+action,key:action` with names alone.

@@ -4,8 +4,8 @@ use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
+use crate::observe::field::Field;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 /// Takes the write back where the request only reads, and follows fields that are files.
 pub(super) fn gh_api(invocation: &mut Invocation) -> Findings {

@@ -5,7 +5,6 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility};
 use super::super::Invocation;
 use super::super::args::Given;
 use super::git_config::{self, Use};
-use super::git_contents::git_contents;
 use super::git_hooks::git_hooks;
 use super::git_index::git_index;
 use super::git_output::git_output;
@@ -13,20 +12,24 @@ use super::git_paths::{git_losses, git_operands};
 use super::git_plain::git_untrusted;
 use super::git_remote::git_remote;
 use super::git_rewrites::git_rewrites;
-use super::git_writes::git_writes;
+use super::git_writes::{Written, git_writes};
 use crate::knowledge::schema::Role;
-use crate::observe::observer::Observer;
-use crate::observe::program::roles::writes;
-use crate::observe::shell::code::runs_data;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::program::findings::Findings;
+use crate::observe::program::git_subcommand::Subcommand;
+use crate::observe::sheet::lingering::quoted;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::path;
-use crate::world::Git;
+use crate::world::{Git, World};
 
 /// Commands that look at no repository.
+// For these the settings of the directory's repository do not matter; for all others they may start programs.
 const WITHOUT_REPOSITORY: &[&str] = &["version", "help", "clone", "init", "check-ref-format", "stripspace", ""];
 
+// These use the remote's address and the settings about transport: `core.sshCommand`, `url.insteadOf`, helpers
+// (git-073).
 const NETWORK: &[&str] = &[
     "push",
     "fetch",
@@ -46,6 +49,7 @@ const NETWORK: &[&str] = &[
     "credential",
 ];
 
+// Only these start merge drivers from the configuration.
 const MERGING: &[&str] = &[
     "merge",
     "pull",
@@ -62,6 +66,7 @@ const MERGING: &[&str] = &[
     "merge-file",
 ];
 
+// Only these start `gpg.program` and its kin.
 const SIGNING: &[&str] = &[
     "commit",
     "tag",
@@ -78,6 +83,7 @@ const SIGNING: &[&str] = &[
 ];
 
 /// These print what files hold in other commits.
+// A commit may hold a secret that was deleted since; printing it shows it all the same.
 const PRINTING_FILES: &[&str] = &[
     "show",
     "cat-file",
@@ -91,6 +97,7 @@ const PRINTING_FILES: &[&str] = &[
     "range-diff",
 ];
 
+// These obey `diff.external`, text conversion and the pager, all of which are programs (git-054).
 const SHOWING: &[&str] = &[
     "diff",
     "log",
@@ -110,41 +117,67 @@ const SHOWING: &[&str] = &[
     "reflog",
 ];
 
-pub(super) fn git(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let sub = subcommand(invocation);
-    let git = invocation.cwd.as_deref().and_then(|cwd| runner.out.world.git(cwd));
-    git_given_settings(runner.out, invocation);
-    if git_alias(runner, git.as_ref(), invocation, state) {
-        return;
+pub(super) fn git(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let sub = Subcommand::of(world, invocation);
+    let mut found = git_given_settings(invocation);
+    if let Some(alias) = git_alias(sub.git(), invocation) {
+        found.extend(alias);
+        return found;
     }
-    git_rewrites(runner.out.world, &sub, invocation, state);
+    git_rewrites(world, &sub.name, invocation, state);
     // What comes in is there before a hook runs it.
-    let written = git_writes(runner.out, &sub, git.as_ref(), invocation, state);
-    if !WITHOUT_REPOSITORY.contains(&sub.as_str()) {
-        git_repository(runner, &sub, git.as_ref(), invocation, state);
+    let (written, writes) = git_writes(world, &sub, invocation, state);
+    found.extend(writes);
+    found.then(move |out, invocation, state| {
+        let mut found = git_in_repository(out.world, &sub, invocation, state);
+        // A hook may have switched to another branch.
+        found.then(move |out, invocation, state| {
+            let mut found = git_operands(out.world, &sub.name, sub.git(), invocation);
+            found.extend(git_remote(out, &sub, invocation, state));
+            // What was done so far decides whether the index is as it was.
+            found.then(move |out, invocation, _| git_changes(out, &sub, &written, invocation));
+            found
+        });
+        found
+    });
+    found
+}
+
+/// What the repository makes git run, and the files that it prints.
+fn git_in_repository(world: &dyn World, sub: &Subcommand, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let mut found = Findings::default();
+    if !WITHOUT_REPOSITORY.contains(&sub.name.as_str()) {
+        found = git_repository(world, sub, invocation, state);
     }
-    git_listing(&sub, invocation);
-    for given in invocation.args.given.iter_mut().filter(|given| sub == "grep" && given.role == Role::Execute) {
+    git_listing(&sub.name, invocation);
+    for given in invocation.args.given.iter_mut().filter(|given| sub.name == "grep" && given.role == Role::Execute) {
         given.role = Role::CodeSh;
     }
-    git_contents(runner.out, &sub, git.as_ref(), invocation);
-    git_operands(runner.out, &sub, git.as_ref(), invocation, state);
-    git_remote(runner.out, &sub, git.as_ref(), invocation, state);
-    git_losses(runner.out, &sub, git.as_ref(), &written, invocation);
+    found.print_contents(sub.clone());
+    found
+}
+
+/// What a subcommand takes away, stages and sets, and what it prints.
+fn git_changes(out: &Observer<'_>, sub: &Subcommand, written: &Written, invocation: &mut Invocation) -> Findings {
+    let mut found = git_losses(out, sub, written, invocation);
+    let (sub, git) = (sub.name.as_str(), sub.git());
     if sub == "update-index" {
-        git_index(runner.out, git.as_ref(), invocation);
+        found.extend(git_index(git, invocation));
     }
     if sub == "config" || sub.starts_with("config ") {
-        git_config_change(runner.out, &sub, invocation, state);
+        found.extend(git_config_change(sub, invocation));
     }
-    invocation.output = git_output(&sub, git.as_ref(), invocation, runner.out.world);
+    let mut output = git_output(sub, git, invocation, out.world);
     // What a commit holds is as foreign as the commit.
-    invocation.output.origin.brought |= PRINTING_FILES.contains(&sub.as_str());
+    output.origin.brought |= PRINTING_FILES.contains(&sub);
+    found.print(output);
     invocation.passes_input = false;
+    found
 }
 
 /// `git -c key=value`, `--git-dir`: settings and repositories given on the command line.
-fn git_given_settings(out: &mut Observer<'_>, invocation: &mut Invocation) {
+fn git_given_settings(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     let replaces_hooks = |given: &Given| {
         let text = given.value.as_ref().and_then(|value| value.known()).unwrap_or_default();
         given.level == 1 && given.name == "-c" && git_config::is_hooks_path(text.split('=').next().unwrap_or(text))
@@ -166,92 +199,89 @@ fn git_given_settings(out: &mut Observer<'_>, invocation: &mut Invocation) {
         if !harmless {
             let key = value.shown();
             let key = key.split('=').next().unwrap_or_default();
-            out.lower(Degree::Opaque, format!("the setting `{key}` given to git"));
+            found.doubt(Degree::Opaque, format!("the setting `{key}` given to git"));
             let mut marks = Marks::default().with(Mark::UnsafeGitConfig);
             let given = value.known().and_then(|text| text.split_once('='));
             if given.is_some_and(|(key, value)| git_config::weakens_tls(key, value)) {
                 marks.add(Mark::TlsWeakened);
             }
-            out.unknown(Operation::Execute, &invocation.by, marks);
+            found.unknown(Operation::Execute, marks);
         }
     }
+    found
 }
 
 /// An alias that a shell runs; other aliases were written out before the words were read.
-fn git_alias(
-    runner: &mut Runner<'_, '_>,
-    git: Option<&Git>,
-    invocation: &mut Invocation,
-    state: &mut State<'_>,
-) -> bool {
-    let Some(name) = invocation.args.unknown_sub.clone().filter(|_| invocation.args.chain.len() == 1) else {
-        return false;
-    };
-    let Some(git) = git else { return false };
-    let alias = git.config.as_ref().ok().and_then(|config| config.get(&format!("alias.{}", name.to_ascii_lowercase())));
-    let Some(text) = alias.and_then(|alias| alias.strip_prefix('!')) else { return false };
-    let mut code = text.to_owned();
+fn git_alias(git: Option<&Git>, invocation: &mut Invocation) -> Option<Findings> {
+    let name = invocation.args.unknown_sub.clone().filter(|_| invocation.args.chain.len() == 1)?;
+    let git = git?;
+    let alias = git.config.as_ref().ok()?.get(&format!("alias.{}", name.to_ascii_lowercase()))?;
+    let mut code = alias.strip_prefix('!')?.to_owned();
+    let mut found = Findings::default();
     for word in invocation.args.operands.get(1..).unwrap_or_default() {
-        let Some(word) = word.exact() else {
-            runs_data(runner.out, word.origin, &invocation.by.clone());
-            continue;
-        };
-        code.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
+        match word.exact() {
+            Some(word) => code.push_str(&format!(" {}", quoted(word))),
+            None => found.run_unknown(word.origin),
+        }
     }
     invocation.args.unknown_sub = None;
     invocation.done = true;
-    let mut inner = state.clone();
-    inner.cwd = Some(git.root.as_str().into());
-    invocation.output = runner.subshell_text(&code, &inner, invocation.input.clone(), invocation.by.part);
-    true
+    let mut run = Findings::default();
+    run.run_text(Field::literal(code, doorward_shell::Span::default()));
+    found.within(Some(git.root.clone()), run);
+    Some(found)
 }
 
 /// Whether the repository itself makes this command run something.
 pub(super) fn git_repository(
-    runner: &mut Runner<'_, '_>,
-    sub: &str,
-    git: Option<&Git>,
+    world: &dyn World,
+    sub: &Subcommand,
     invocation: &mut Invocation,
     state: &State<'_>,
-) {
-    let world = runner.out.world;
+) -> Findings {
     let Some(cwd) = invocation.cwd.as_deref() else {
-        return runner.out.lower(Degree::Opaque, "git in a directory that is not known");
+        return Findings::doubtful(Degree::Opaque, "git in a directory doorward doesn't know");
     };
-    let hooks = super::git_hooks::run_by(sub, invocation);
-    if !world.project_trusted() {
-        git_untrusted(runner.out, sub, git, hooks, invocation);
+    let mut found = Findings::default();
+    let hooks = super::git_hooks::run_by(&sub.name, invocation);
+    if !world.project_trusted()
+        && let Some(because) = git_untrusted(world, sub, hooks, invocation)
+    {
+        found.doubt(Degree::Unknown, because);
     }
-    let Some(git) = git else {
+    let Some(git) = sub.git() else {
         if world.project().is_some_and(|project| !path::under(cwd, project)) {
-            runner.out.lower(Degree::Unknown, format!("the git settings in `{cwd}`"));
+            found.doubt(Degree::Unknown, format!("the git settings in `{cwd}`"));
         }
-        return;
+        return found;
     };
     let config = match &git.config {
         Ok(config) => config,
         Err(because) => {
-            return runner.out.lower(Degree::Opaque, format!("git settings that could not be read: {because}"));
+            found.doubt(Degree::Opaque, format!("git settings that can't be read: {because}"));
+            return found;
         }
     };
-    let uses = uses(sub, invocation);
+    let uses = uses(&sub.name, invocation);
     let obeyed: Vec<Use> = uses.iter().copied().chain(git_config::fetches_late(config)).collect();
     let dangers = git_config::dangers(config, &obeyed);
     let is_foreign = |key: &String| super::git_helpers::is_for_another_host(key, git, invocation);
     if let Some(key) = dangers.iter().find(|key| !git.system.contains(*key) && !is_foreign(key)) {
-        runner.out.lower(Degree::Opaque, format!("the git setting `{key}`, which makes git run another program"));
-        runner.out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::UnsafeGitConfig));
+        found.doubt(Degree::Opaque, format!("the git setting `{key}`, which makes git run another program"));
+        found.unknown(Operation::Execute, Marks::default().with(Mark::UnsafeGitConfig));
     }
     if uses.contains(&Use::Network) && config.iter().any(|(key, value)| git_config::weakens_tls(key, value)) {
         invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::TlsWeakened));
     }
-    git_hooks(runner, git, config.get("core.hookspath").map(String::as_str), &hooks, state);
+    found.extend(git_hooks(world, git, hooks, state));
+    found
 }
 
 /// `git config key value`.
-fn git_config_change(out: &mut Observer<'_>, sub: &str, invocation: &mut Invocation, state: &mut State<'_>) {
+fn git_config_change(sub: &str, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     if invocation.does.is_empty() {
-        return;
+        return found;
     }
     let removes = sub.ends_with("unset") || invocation.args.has_any(&["--unset", "--unset-all"]);
     let (key, value) = (invocation.operand(0).cloned(), invocation.operand(1).cloned());
@@ -259,7 +289,7 @@ fn git_config_change(out: &mut Observer<'_>, sub: &str, invocation: &mut Invocat
         (Some(Some(key)), _) if removes => git_config::is_harmless(key, "") || !git_config::is_dangerous(key),
         (Some(Some(key)), value) => git_config::is_harmless(key, value.flatten().unwrap_or("\u{0}")),
         (Some(None), _) => {
-            out.lower(Degree::Opaque, "which git setting is changed");
+            found.doubt(Degree::Opaque, "which git setting is changed");
             false
         }
         (None, _) => false,
@@ -290,16 +320,12 @@ fn git_config_change(out: &mut Observer<'_>, sub: &str, invocation: &mut Invocat
         key.starts_with("remote.") || key.starts_with("branch.")
     });
     if !known && !dangerous && !leads {
-        out.lower(Degree::Unknown, "a git setting that is not known");
+        found.doubt(Degree::Unknown, "a git setting doorward doesn't know");
     }
-    if let Some(file) = invocation.args.value("-f").or(invocation.args.value("--file")).cloned() {
-        writes(out, crate::observe::file_effect::Touch::Edit, &file, invocation, state);
+    if let Some(file) = invocation.args.value("-f").or(invocation.args.value("--file")) {
+        found.write(Touch::Edit, file.clone());
     }
-}
-
-/// `stash push` for `git stash push`.
-pub(super) fn subcommand(invocation: &Invocation) -> String {
-    invocation.args.entry().and_then(|entry| entry.key.split_once(' ')).map_or(String::new(), |(_, sub)| sub.to_owned())
+    found
 }
 
 /// The settings that this command obeys.

@@ -28,12 +28,15 @@ pub(super) enum Use {
 
 impl Use {
     /// What git obeys without being told to sign, merge or send.
+    // `git status` and `git diff` run these programs too, which is what makes a foreign repository dangerous to look
+    // at.
     pub(super) const WHILE_LOOKING: &[Use] = &[Use::ExternalDiff, Use::TextConversion, Use::Content];
 }
 
 /// First and last part of a key, when it counts, and the values that are harmless; `ssh*` stands for what begins so.
 type Setting = (&'static str, &'static str, Use, &'static [&'static str]);
 
+// Editors without a script. `vim -c '!sh'` is none of them, since the value is compared as a whole.
 const EDITORS: &[&str] = &[
     "",
     "true",
@@ -52,6 +55,7 @@ const EDITORS: &[&str] = &[
     "hx",
     "micro",
 ];
+// The signing programs that git's and 1Password's manuals name, at the paths where installers put them.
 const SIGNERS: &[&str] = &[
     "gpg",
     "gpg2",
@@ -63,6 +67,7 @@ const SIGNERS: &[&str] = &[
     "/opt/1Password/op-ssh-sign",
     "/Applications/1Password.app/Contents/MacOS/op-ssh-sign",
 ];
+// Credential helpers that ship with git, gh and glab. A value that starts with `!` is otherwise any shell command.
 const HELPERS: &[&str] = &[
     "",
     "cache",
@@ -81,6 +86,8 @@ const HELPERS: &[&str] = &[
     "!glab auth git-credential",
 ];
 
+// Every key of git's manual whose value is started as a program, with when that happens and the values that are
+// harmless.
 const SETTINGS: &[Setting] = &[
     ("core", "fsmonitor", Use::Always, &["", "true", "false", "0", "1", "yes", "no", "on", "off"]),
     ("hook", "command", Use::Always, &[]),
@@ -131,6 +138,7 @@ const SETTINGS: &[Setting] = &[
 ];
 
 /// Keys that change how git speaks or records, whatever their value.
+// Keys whose every value only changes output, line ends or speed, so that setting them does not ask.
 const HARMLESS: &[&str] = &[
     "core.quotepath",
     "core.autocrlf",
@@ -213,6 +221,7 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// Keys that are harmless with these values.
+// The rest of these keys' values would run a program or drop a check (git-044, git-050).
 const HARMLESS_VALUES: &[(&str, &[&str])] = &[
     ("core.pager", &["cat", "", "less", "less -FRX", "less -R", "less -FX"]),
     ("commit.gpgsign", &["true", "false"]),
@@ -327,8 +336,10 @@ pub(super) fn dangers(config: &BTreeMap<String, String>, uses: &[Use]) -> Vec<St
 
 /// A pager that people use, without anything that makes it run or load something else.
 fn is_pager(value: &str) -> bool {
+    // Pagers that only show text. `less` can run commands by a key press, but nobody is at the keyboard.
     const PAGERS: &[&str] =
         &["less", "more", "cat", "delta", "bat", "moar", "moor", "most", "diff-so-fancy", "true", "false"];
+    // Booleans as git spells them; in `pager.log` a boolean is no program.
     const SWITCHES: &[&str] = &["1", "0", "yes", "no", "on", "off", ""];
     let plain = |word: &str| {
         word.strip_prefix('-').is_some_and(|letters| letters.bytes().all(|byte| b"FRXSKMiNqQrn".contains(&byte)))

@@ -1,18 +1,22 @@
 //! What git prints of files that no word names: histories, differences, searches and archives, held against the rules for files.
 
 use super::super::Invocation;
-use super::super::sweeps::{Sweep, git_grep, search};
+use super::super::sweeps::{git_grep, search};
 use super::git_paths::{is_ref, path_in_commit};
 use super::git_pathspec::Pathspecs;
 use super::git_shown::{git_shown, is_among};
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
+use crate::observe::paths::sweep::Sweep;
+use crate::observe::paths::trees::ruled_in_index;
 use crate::observe::program::args::Args;
-use crate::observe::shell::field::Field;
-use crate::observe::trees::{Told, ruled_in_index};
+use crate::observe::program::git_subcommand::Subcommand;
+use crate::observe::sheet::notes::Told;
+use crate::observe::sheet::observer::Observer;
 use crate::path;
 use crate::world::{Git, Kind, Tracking, World};
 
 /// Flags under which the changes themselves are printed.
+// From `git help diff-options`: each prints lines of files, which may be lines of a secret.
 const PATCH: &[&str] = &[
     "-p",
     "-u",
@@ -36,6 +40,7 @@ const PATCH: &[&str] = &[
 ];
 
 /// Flags under which only names, numbers or messages are.
+// With a flag of both kinds the content counts as printed, whichever git would obey.
 const SUMMARY: &[&str] = &[
     "--stat",
     "--shortstat",
@@ -55,7 +60,8 @@ const SUMMARY: &[&str] = &[
 ];
 
 /// Reads by their own names those tracked files of rules that the command prints.
-pub(super) fn git_contents(out: &mut Observer<'_>, sub: &str, git: Option<&Git>, invocation: &Invocation) {
+pub(crate) fn git_contents(out: &mut Observer<'_>, sub: &Subcommand, invocation: &Invocation) {
+    let (sub, git) = (sub.name.as_str(), sub.git());
     if sub == "grep" {
         git_searches(out, invocation);
     }

@@ -5,10 +5,12 @@ use doorward_vocabulary::Degree;
 use super::super::Invocation;
 use super::git::git_repository;
 use crate::knowledge::schema::Entry;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::field::Field;
+use crate::observe::program::findings::Findings;
+use crate::observe::program::git_subcommand::Subcommand;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
+use crate::world::World;
 
 /// The program behind a subcommand that is neither git's own nor an alias, if that program has a file.
 ///
@@ -30,14 +32,15 @@ pub(crate) fn git_extra_named(out: &Observer<'_>, entry: &Entry, words: &[Field]
 }
 
 /// What the repository makes git run counts for the programs that call it; words behind `--` go to git unread.
-pub(crate) fn git_extra(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let git = invocation.cwd.as_deref().and_then(|cwd| runner.out.world.git(cwd));
-    git_repository(runner, "diff", git.as_ref(), invocation, state);
+pub(super) fn git_extra(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let diff = Subcommand::named("diff", world, invocation);
+    let mut found = git_repository(world, &diff, invocation, state);
     if invocation.args.operands.iter().any(|word| word.text.starts_with('-') || word.may_be_flag()) {
         let name = &invocation.by.name;
-        runner.out.lower(Degree::Unknown, format!("what `{name}` hands on to git"));
+        found.doubt(Degree::Unknown, format!("what `{name}` passes to git"));
     }
     invocation.passes_input = false;
+    found
 }
 
 #[cfg(test)]

@@ -3,16 +3,14 @@
 use doorward_vocabulary::{Degree, Mark};
 
 use super::super::Invocation;
-use crate::observe::observer::{By, Observer};
-use crate::observe::program::recipe::{How, run_file};
+use crate::observe::program::findings::Findings;
 use crate::observe::recipes::arrived::has_arrivals;
-use crate::observe::shell::run::Runner;
 use crate::observe::shell::state::State;
-use crate::observe::stream::Stream;
 use crate::path::{self, Follow};
 use crate::world::{Content, Git, Kind, World};
 
 /// These change neither refs nor index.
+// Without a moved ref and without a written index no hook runs, so a changed hook is no reason to ask.
 const READING: &[&str] = &[
     "log",
     "show",
@@ -93,6 +91,7 @@ const READING: &[&str] = &[
 ];
 
 /// These write the index, some of them only to refresh it, and no ref.
+// `git status` rewrites the index to refresh it and then runs `post-index-change`, although it only looks.
 const INDEXING: &[&str] = &[
     "status",
     "diff",
@@ -114,6 +113,7 @@ const INDEXING: &[&str] = &[
 ];
 
 /// These move refs and leave the index alone.
+// Moving a ref runs `reference-transaction`, and no hook of the index (git-800).
 const REFERRING: &[&str] = &[
     "branch",
     "tag",
@@ -193,38 +193,38 @@ pub(super) fn runs_any(sub: &str) -> bool {
 }
 
 /// Hooks of a trusted project are a recipe of it; others are not known.
-pub(super) fn git_hooks(
-    runner: &mut Runner<'_, '_>,
-    git: &Git,
-    chosen: Option<&str>,
-    hooks: &Hooks,
-    state: &State<'_>,
-) {
-    if *hooks == Hooks::Named(&[]) {
-        return;
+pub(super) fn git_hooks(world: &dyn World, git: &Git, hooks: Hooks, state: &State<'_>) -> Findings {
+    let mut found = Findings::default();
+    if hooks == Hooks::Named(&[]) {
+        return found;
     }
+    let chosen = git.config.as_ref().ok().and_then(|config| config.get("core.hookspath")).map(String::as_str);
     let directory = match chosen {
-        Some("/dev/null" | "") => return,
+        Some("/dev/null" | "") => return found,
         Some(chosen) => path::lexical(&path::join(&git.root, chosen)),
-        None => path::join(&common_directory(&git.root, runner.out.world), "hooks"),
+        None => path::join(&common_directory(&git.root, world), "hooks"),
     };
-    for hook in changed_hooks(runner.out.world, &directory, *hooks, state) {
-        git_hook(runner, &hook, &git.root, state);
+    // A hook that changed is run as it is now, whichever it is.
+    for hook in changed_hooks(world, &directory, hooks, state) {
+        found.run_hook(hook, &git.root);
     }
-    if *hooks == Hooks::All {
-        hook_settings(runner.out, &directory, chosen.is_some(), &git.root, state);
-    } else if !holds_hook(runner.out.world, &directory, *hooks) {
-        return;
+    if hooks == Hooks::All {
+        if let Some(because) = hook_settings(world, &directory, chosen.is_some(), &git.root, state) {
+            found.doubt(Degree::Opaque, because);
+        }
+    } else if !holds_hook(world, &directory, hooks) {
+        return found;
     }
     if chosen.is_none() {
-        return;
+        return found;
     }
-    if path::under(&directory, &git.root) && runner.out.world.project_trusted() {
-        runner.out.lower(Degree::Delegated, "git hooks of the project");
+    if path::under(&directory, &git.root) && world.project_trusted() {
+        found.doubt(Degree::Delegated, "git hooks of the project");
     } else {
-        runner.out.lower(Degree::Opaque, "the git setting `core.hookspath`, which makes git run other programs");
-        runner.out.call_mark(Mark::UnsafeGitConfig);
+        found.doubt(Degree::Opaque, "the git setting `core.hookspath`, which makes git run other programs");
+        found.mark_call(Mark::UnsafeGitConfig);
     }
+    found
 }
 
 /// The hooks there that are new or changed since the project was trusted.
@@ -258,7 +258,8 @@ fn holds_hook(world: &dyn World, directory: &str, hooks: Hooks) -> bool {
 }
 
 /// Hooks that only start what a file of the project lists run what that file says now.
-fn hook_settings(out: &mut Observer<'_>, directory: &str, chosen: bool, root: &str, state: &State<'_>) {
+fn hook_settings(world: &dyn World, directory: &str, chosen: bool, root: &str, state: &State<'_>) -> Option<String> {
+    // Hook managers install one stub in `.git/hooks` and keep the commands here, so a change here changes the hook.
     const SETTINGS: &[&str] = &[
         ".pre-commit-config.yaml",
         "lefthook.yml",
@@ -270,24 +271,13 @@ fn hook_settings(out: &mut Observer<'_>, directory: &str, chosen: bool, root: &s
         "lint-staged.config.js",
         "lint-staged.config.mjs",
     ];
-    let mut changed = out.world.changed_files();
+    let mut changed = world.changed_files();
     changed.extend(state.written.keys().cloned());
     let lists = |file: &&String| path::parent(file) == root && SETTINGS.contains(&path::name(file));
-    let Some(file) = changed.iter().find(lists) else { return };
+    let file = changed.iter().find(lists)?;
     let is_hook = |name: &String| !name.ends_with(".sample");
-    let has_hooks = || out.world.entries(directory).is_none_or(|names| names.iter().any(is_hook));
-    if chosen || has_hooks() {
-        out.lower(Degree::Opaque, format!("`{}`, which hooks of git read and which changed", path::name(file)));
-    }
-}
-
-/// A hook that changed is run as it is now, whichever it is.
-fn git_hook(runner: &mut Runner<'_, '_>, hook: &str, root: &str, state: &State<'_>) {
-    let by = By { name: path::name(hook).to_owned(), ..By::default() };
-    let mut inner: State<'_> = state.clone();
-    inner.cwd = Some(root.into());
-    inner.positional = None;
-    run_file(runner, hook, &mut inner, &Stream::unknown(Default::default()), &by, Mark::SessionFile, How::Itself);
+    let has_hooks = || world.entries(directory).is_none_or(|names| names.iter().any(is_hook));
+    (chosen || has_hooks()).then(|| format!("`{}`, which git hooks read and which has changed", path::name(file)))
 }
 
 /// A link is as new as what it leads to.
@@ -301,6 +291,7 @@ fn is_changed(hook: &str, world: &dyn World) -> bool {
 
 /// The directory that all work trees of a repository share: where `.git` is a file, it says where that is.
 pub(super) fn common_directory(root: &str, world: &dyn World) -> String {
+    // `.git` files and `commondir` hold one path; Linux refuses paths longer than 4096 bytes.
     const LIMIT: usize = 4096;
     let own = path::join(root, ".git");
     if world.look(&own).kind != Kind::File {

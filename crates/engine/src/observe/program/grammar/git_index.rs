@@ -1,16 +1,17 @@
 //! The index as a place: what plumbing stages there is as good as written, since any checkout puts it into the work tree.
 
-use doorward_vocabulary::{Degree, Marks};
+use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::program::findings::Findings;
 use crate::path;
 use crate::world::Git;
 
 /// `git update-index` with entries that it is given, instead of files that it looks at.
-pub(super) fn git_index(out: &mut Observer<'_>, git: Option<&Git>, invocation: &Invocation) {
+pub(super) fn git_index(git: Option<&Git>, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let args = &invocation.args;
     let mut staged: Vec<Option<String>> = Vec::new();
     for value in args.given.iter().filter(|given| given.name == "--cacheinfo").map(|given| given.value.as_ref()) {
@@ -31,25 +32,28 @@ pub(super) fn git_index(out: &mut Observer<'_>, git: Option<&Git>, invocation: &
         }
     }
     if args.has("--stdin") && invocation.input.text.is_none() {
-        out.lower(Degree::Unknown, "which files `git update-index` is told to take");
+        found.doubt(Degree::Unknown, "which files `git update-index` stages");
     }
     for path in &staged {
-        stages(out, path.as_deref(), git, invocation);
+        found.extend(stages(path.as_deref(), git, invocation));
     }
+    found
 }
 
-fn stages(out: &mut Observer<'_>, staged: Option<&str>, git: Option<&Git>, invocation: &Invocation) {
+fn stages(staged: Option<&str>, git: Option<&Git>, invocation: &Invocation) -> Findings {
     let by = &invocation.by;
     let Some(staged) = staged.filter(|staged| !staged.starts_with('"')) else {
-        return out.lower(Degree::Opaque, format!("which file `{}` stages", by.name));
+        return Findings::doubtful(Degree::Opaque, format!("which file `{}` stages", by.name));
     };
-    out.lower(Degree::Unknown, format!("what `{}` stages as `{staged}`, past the file itself", by.name));
+    let mut found =
+        Findings::doubtful(Degree::Unknown, format!("what `{}` stages as `{staged}`, past the file itself", by.name));
     let root = git.map(|git| git.root.as_str()).or(invocation.cwd.as_deref());
     if let Some(root) = root {
         let absolute = path::lexical(&path::join(root, staged));
-        out.touch_path(Touch::Write, &absolute, by, Marks::default());
-        out.arrivals.push(absolute);
+        found.touch_path(Touch::Write, absolute.clone());
+        found.arrive(absolute);
     }
+    found
 }
 
 /// The path of `mode,object,path`; the old form has it in a word of its own, and only the mode here.

@@ -2,9 +2,9 @@
 //! may print anything.
 
 use super::super::Invocation;
+use crate::observe::field::Field;
+use crate::observe::paths::words::is_free_of_flags;
 use crate::observe::program::args::Args;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::paths::is_free_of_flags;
 use crate::observe::stream::{Shape, Stream};
 use crate::world::{Git, World};
 
@@ -83,6 +83,8 @@ fn names(sub: &str, git: Option<&Git>, invocation: &Invocation, world: &dyn Worl
 }
 
 /// Flags under which a commit is printed as one plain word.
+// With only these, `git rev-parse` prints a hash or a branch name. Anything else may print back what it was given
+// (git-142).
 const REVISION_FLAGS: &[&str] = &[
     "-q",
     "--quiet",
@@ -116,8 +118,10 @@ const REVISION_FLAGS: &[&str] = &[
 ];
 
 /// Further flags that choose commits.
+// They pick commits by date, author or text and cannot change the printed form.
 const CHOICE_FLAGS: &[&str] = &["--since", "--until", "--after", "--before", "--author", "--grep", "--skip"];
 
+// All of `git describe` prints a tag, a count and a hash, whatever is chosen.
 const DESCRIBE_FLAGS: &[&str] = &[
     "--tags",
     "--always",
@@ -134,6 +138,7 @@ const DESCRIBE_FLAGS: &[&str] = &[
 ];
 
 /// Flags that choose commits, but not how they are printed.
+// `--date=format:` is missing: it prints any text, which may be a path or a flag (git-144, git-146).
 const COMMIT_FLAGS: &[&str] = &[
     "--format",
     "--pretty",
@@ -159,6 +164,7 @@ const COMMIT_FLAGS: &[&str] = &[
 ];
 
 /// Flags under which tracked files are listed, or new ones that are not ignored.
+// `--format` is missing: it prints any text for every file (git-148, git-149).
 const LIST_FLAGS: &[&str] = &[
     "-z",
     "-c",
@@ -180,6 +186,7 @@ const LIST_FLAGS: &[&str] = &[
     "--recurse-submodules",
 ];
 
+// `--no-index` is missing: it compares any two directories of the machine (git-150).
 const DIFF_FLAGS: &[&str] = &[
     "--name-only",
     "--cached",
@@ -206,6 +213,7 @@ const DIFF_FLAGS: &[&str] = &[
     "--exit-code",
 ];
 
+// `-O` is missing: it opens the hits in a pager, which is a program from the configuration.
 const SEARCH_FLAGS: &[&str] = &[
     "-l",
     "-L",
@@ -261,12 +269,14 @@ fn is_revision(field: &Field, git: Option<&Git>, invocation: &Invocation, world:
         && !has_extension
         && !text.contains("..")
         && !text.contains("/.")
-        && !crate::observe::globs::may_find_sensitive(text)
+        && !crate::observe::paths::globs::may_find_sensitive(text)
         && (invocation.args.has("--verify") || is_named_so(text, git) || !may_lie_there(text, invocation, world))
 }
 
 /// Only a commit has such a name.
 fn is_named_so(text: &str, git: Option<&Git>) -> bool {
+    // A file could have such a name too, but git would warn that it is ambiguous; agents write them to mean the
+    // branch.
     const BRANCHES: &[&str] = &["main", "master", "develop", "trunk", "HEAD", "FETCH_HEAD", "ORIG_HEAD"];
     let branch = |git: &Git| [&git.branch, &git.default_branch].into_iter().flatten().any(|branch| branch == text);
     let remote = text.split_once('/').is_some_and(|(remote, _)| {

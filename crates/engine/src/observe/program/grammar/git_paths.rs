@@ -7,23 +7,18 @@ use super::git_removals::{git_removals, put_back};
 use super::git_writes::Written;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
-use crate::observe::program::roles::reads;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::state::State;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::program::findings::Findings;
+use crate::observe::program::git_subcommand::Subcommand;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::Shape;
 use crate::path;
 use crate::world::{Git, Kind, Tracking, World};
 
 /// Takes refs out of the operands that are read, and reads paths inside commits.
-pub(super) fn git_operands(
-    out: &mut Observer<'_>,
-    sub: &str,
-    git: Option<&Git>,
-    invocation: &mut Invocation,
-    state: &mut State<'_>,
-) {
+pub(super) fn git_operands(world: &dyn World, sub: &str, git: Option<&Git>, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     let prints = !matches!(sub, "log" | "whatchanged" | "rev-list" | "shortlog")
         || invocation.args.has_any(&["-p", "-u", "--patch", "-L", "-c", "--cc", "-m", "-U", "-G", "-S"]);
     let of_commits = matches!(
@@ -40,7 +35,7 @@ pub(super) fn git_operands(
             let root = git.map_or("", |git| git.root.as_str());
             let place =
                 if inner.starts_with("./") || root.is_empty() { inner.to_owned() } else { path::join(root, inner) };
-            reads(out, Touch::Read, &field.with_text(place), invocation, state);
+            found.read(Touch::Read, field.with_text(place));
             set_role(invocation, at, Role::Text);
         } else if read {
             let of_history = matches!(
@@ -57,7 +52,7 @@ pub(super) fn git_operands(
                     | "archive"
             );
             let is_path =
-                after_end || (!is_ref(&field, git) && (!of_history || looks_like_path(out.world, &field, invocation)));
+                after_end || (!is_ref(&field, git) && (!of_history || looks_like_path(world, &field, invocation)));
             match pathspec(&field).filter(|_| is_path) {
                 Some(spec) => {
                     if let Some(slot) = invocation.args.operands.get_mut(at) {
@@ -71,6 +66,7 @@ pub(super) fn git_operands(
             }
         }
     }
+    found
 }
 
 fn looks_like_path(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
@@ -86,12 +82,13 @@ fn looks_like_path(world: &dyn World, field: &Field, invocation: &Invocation) ->
 /// Changes that a command throws away: a file that is as committed loses nothing. `written` is what git was asked about the
 /// files that it puts in their place.
 pub(super) fn git_losses(
-    out: &mut Observer<'_>,
-    sub: &str,
-    git: Option<&Git>,
+    out: &Observer<'_>,
+    sub: &Subcommand,
     written: &Written,
     invocation: &mut Invocation,
-) {
+) -> Findings {
+    let mut found = Findings::default();
+    let (sub, git) = (sub.name.as_str(), sub.git());
     invocation.work_tree = work_tree(sub, git, invocation);
     match sub {
         "checkout" => {
@@ -104,7 +101,7 @@ pub(super) fn git_losses(
             let from_index = !makes && paths.len() == invocation.args.operands.len();
             if !paths.is_empty() {
                 invocation.does.clear();
-                discard(out, &paths, from_index, written, invocation);
+                found = discard(out.world, &paths, from_index, written, invocation);
             }
         }
         "restore" if !invocation.does.is_empty() => {
@@ -113,11 +110,11 @@ pub(super) fn git_losses(
             if !paths.is_empty() {
                 invocation.does.retain(|does| !does.marks.has(Mark::DiscardsWork));
                 invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
-                discard(out, &paths, from_index, written, invocation);
+                found = discard(out.world, &paths, from_index, written, invocation);
             }
         }
-        "rm" => git_removals(out, git, invocation),
-        "worktree add" => second_work_tree(out, git, invocation),
+        "rm" => found = git_removals(out, git, invocation),
+        "worktree add" => found = second_work_tree(out.world, git, invocation),
         "branch" if invocation.args.has_any(&["-D", "-M", "-C", "-f", "--force"]) => {
             for does in &mut invocation.does {
                 does.reversibility = Reversibility::Irreversible;
@@ -126,20 +123,21 @@ pub(super) fn git_losses(
         }
         _ => {}
     }
+    found
 }
 
 /// A further work tree beside the project, where nothing is yet, is as much the project's as its branches are.
-fn second_work_tree(out: &mut Observer<'_>, git: Option<&Git>, invocation: &mut Invocation) {
-    let world = out.world;
+fn second_work_tree(world: &dyn World, git: Option<&Git>, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     let place = invocation.operand(0).and_then(Field::exact).zip(invocation.cwd.as_deref());
-    let Some(place) = place.map(|(text, cwd)| path::lexical(&path::join(cwd, text))) else { return };
+    let Some(place) = place.map(|(text, cwd)| path::lexical(&path::join(cwd, text))) else { return found };
     let is_beside = world.project().zip(git).is_some_and(|(project, git)| {
         git.root == project && path::parent(project) == path::parent(&place) && path::parent(&place) != "/"
     });
     let is_own = world.home().is_some_and(|home| path::under(&place, home));
     let is_plain = !path::name(&place).starts_with(['.', '-']) && !invocation.args.has_any(&["-f", "--force"]);
     if !(is_beside && is_own && is_plain && world.project_trusted() && world.look(&place).kind == Kind::Missing) {
-        return;
+        return found;
     }
     set_role(invocation, 0, Role::Text);
     let mut effect = Effect::new(Operation::Write, Target::Path(place));
@@ -149,7 +147,8 @@ fn second_work_tree(out: &mut Observer<'_>, git: Option<&Git>, invocation: &mut 
     effect.marks.add(Mark::Creates);
     effect.by.clone_from(&invocation.by.name);
     effect.part = invocation.by.part;
-    out.effect(effect);
+    found.effect(effect);
+    found
 }
 
 fn checkout_paths(world: &dyn World, invocation: &Invocation) -> Vec<Field> {
@@ -179,27 +178,34 @@ fn is_work_tree_path(world: &dyn World, text: &str, invocation: &Invocation) -> 
         || has_extension(text)
 }
 
-fn discard(out: &mut Observer<'_>, paths: &[Field], is_from_index: bool, written: &Written, invocation: &Invocation) {
+fn discard(
+    world: &dyn World,
+    paths: &[Field],
+    is_from_index: bool,
+    written: &Written,
+    invocation: &Invocation,
+) -> Findings {
+    let mut found = Findings::default();
     for field in paths {
         let clean = field.exact().zip(invocation.cwd.as_deref()).is_some_and(|(text, cwd)| {
             let whole = path::lexical(&path::join(cwd, text));
-            let single = !text.ends_with('/') && !text.contains('*') && out.world.look(&whole).kind != Kind::Directory;
-            single
-                && out.world.git(cwd).is_none_or(|git| git.root != whole)
-                && out.world.tracking(&whole) == Tracking::Clean
+            let single = !text.ends_with('/') && !text.contains('*') && world.look(&whole).kind != Kind::Directory;
+            single && world.git(cwd).is_none_or(|git| git.root != whole) && world.tracking(&whole) == Tracking::Clean
         });
         if clean {
-            let cwd = invocation.cwd.as_deref();
-            let (_, mut caused) = out.collect(|out| out.touch(Touch::Edit, field, cwd, &invocation.by));
             // A file that is as the index has it stays as it is; what a commit has in its place was looked up.
             let is_seen = field
                 .exact()
                 .zip(invocation.cwd.as_deref())
-                .is_some_and(|(text, cwd)| out.world.look(&path::lexical(&path::join(cwd, text))).kind == Kind::File);
-            if (is_from_index || written.is_seen) && is_seen {
-                caused.remove(Mark::Unseen);
-            }
-            out.write(caused);
+                .is_some_and(|(text, cwd)| world.look(&path::lexical(&path::join(cwd, text))).kind == Kind::File);
+            let is_seen = (is_from_index || written.is_seen) && is_seen;
+            let mut edit = Findings::default();
+            edit.touch(Touch::Edit, field.clone());
+            found.sealed(edit, move |caused, _| {
+                if is_seen {
+                    caused.remove(Mark::Unseen);
+                }
+            });
             continue;
         }
         let target =
@@ -209,11 +215,12 @@ fn discard(out: &mut Observer<'_>, paths: &[Field], is_from_index: bool, written
         effect.reach = Reach::Project;
         effect.reversibility = Reversibility::Irreversible;
         effect.marks.add(Mark::DiscardsWork);
-        effect.restorable = put_back(out.world, field, &written.others, invocation);
+        effect.restorable = put_back(world, field, &written.others, invocation);
         effect.by.clone_from(&invocation.by.name);
         effect.part = invocation.by.part;
-        out.effect(effect);
+        found.effect(effect);
     }
+    found
 }
 
 /// The root of the work tree that a command takes files from, if that is certain.

@@ -1,6 +1,6 @@
 //! Git's pathspecs: which tracked files a list of them means, rather too many than too few.
 
-use super::find_hits::matches;
+use crate::observe::program::searches::hits::matches;
 use crate::path;
 
 /// A list of pathspecs.

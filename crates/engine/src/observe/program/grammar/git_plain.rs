@@ -1,20 +1,22 @@
 //! Git in a project that nobody has trusted: whether git there runs nothing but git.
 
-use doorward_vocabulary::Degree;
-
 use super::super::Invocation;
 use super::git_config::{self, Use};
 use super::git_hooks::Hooks;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::program::git_subcommand::Subcommand;
 use crate::path;
 use crate::world::{Content, Git, Kind, World};
 
 /// These start what the repository or its submodules name, or work on addresses that it chose.
+// They start helpers, browsers, editors or git itself in other repositories, so the repository's own settings decide
+// what runs.
 const DRIVEN: &[&str] =
     &["submodule", "lfs", "difftool", "mergetool", "gui", "citool", "instaweb", "send-email", "filter-branch", "svn"];
 
 /// These only look.
+// Commands whose effect is their output. They still run filters, hooks and external diffs, which are looked at one by
+// one.
 const LOOKING: &[&str] = &[
     "status",
     "diff",
@@ -58,6 +60,8 @@ const LOOKING: &[&str] = &[
 ];
 
 /// Settings that repositories usually have and that make git run nothing, by section and last part.
+// What `git init`, `git clone`, gh and editors write. Any other setting may name a program, so it asks; with these
+// alone looking is silent (git-1305 to git-1310).
 const INERT: &[(&str, &[&str])] = &[
     (
         "core",
@@ -111,6 +115,7 @@ const INERT: &[(&str, &[&str])] = &[
 ];
 
 /// Settings of agents that a repository may bring along.
+// An agent that starts in a clone obeys these files before its user has seen them.
 const FOR_AGENTS: &[&str] = &[
     ".claude/settings.json",
     ".claude/settings.local.json",
@@ -124,32 +129,34 @@ const FOR_AGENTS: &[&str] = &[
 ];
 
 /// Words without which such settings start nothing.
+// Settings without any of these words only change colours, models or instructions.
 const STARTING: &[&str] = &["hook", "mcp", "command", "helper"];
 
 /// Longer settings are not read.
+// Settings of agents are short. A longer file counts as one that starts something.
 const SETTINGS: usize = 64 << 10;
 
 /// Asks unless everything that the command would obey is plain: settings, hooks and submodules.
+///
+/// Yields why a person is asked.
 pub(super) fn git_untrusted(
-    out: &mut Observer<'_>,
-    sub: &str,
-    git: Option<&Git>,
+    world: &dyn World,
+    sub: &Subcommand,
     hooks: Hooks,
     invocation: &Invocation,
-) {
+) -> Option<String> {
+    let (sub, git) = (sub.name.as_str(), sub.git());
     let found = match git {
-        None => Some("no repository is found".to_owned()),
-        Some(_) if is_among(DRIVEN, sub) => Some(format!("`{}` runs what it names", invocation.by.name)),
-        Some(_) if !is_among(LOOKING, sub) && !commits_plainly(out.world, sub, invocation) => {
-            Some(format!("`{}` does more than look and commit", invocation.by.name))
+        None => Some("git finds no repository here".to_owned()),
+        Some(_) if is_among(DRIVEN, sub) => Some(format!("`{}` runs the command it is given", invocation.by.name)),
+        Some(_) if !is_among(LOOKING, sub) && !commits_plainly(world, sub, invocation) => {
+            Some(format!("`{}` does more than read and commit", invocation.by.name))
         }
-        Some(git) => odd_hook(out.world, git, hooks)
-            .or_else(|| odd_setting(out.world, git))
-            .or_else(|| settings_for_agents(out.world, &git.root)),
+        Some(git) => odd_hook(world, git, hooks)
+            .or_else(|| odd_setting(world, git))
+            .or_else(|| settings_for_agents(world, &git.root)),
     };
-    if let Some(because) = found {
-        out.lower(Degree::Unknown, format!("git in a project that nobody has trusted: {because}"));
-    }
+    found.map(|because| format!("this project isn't trusted yet, and {because}"))
 }
 
 /// Beside filters and hooks, which are looked at, a commit and `git add` of single files run nothing of the repository. A
@@ -177,7 +184,7 @@ fn settings_for_agents(world: &dyn World, root: &str) -> Option<String> {
         Content::Text(text) => STARTING.iter().any(|word| text.to_ascii_lowercase().contains(word)),
         Content::TooLong | Content::NotText | Content::Unreadable => true,
     };
-    FOR_AGENTS.iter().find(starts).map(|name| format!("`{name}` brings commands for the agent"))
+    FOR_AGENTS.iter().find(starts).map(|name| format!("`{name}` contains commands for the agent"))
 }
 
 /// A hook lies there that the command would run.
@@ -189,7 +196,7 @@ fn odd_hook(world: &dyn World, git: &Git, hooks: Hooks) -> Option<String> {
         None => match world.look(&directory).kind {
             Kind::Missing | Kind::Unlisted => None,
             Kind::File | Kind::Directory | Kind::Link | Kind::Special | Kind::Unreadable => {
-                Some("its hooks cannot be listed".to_owned())
+                Some("its hooks can't be listed".to_owned())
             }
         },
     }
@@ -197,7 +204,7 @@ fn odd_hook(world: &dyn World, git: &Git, hooks: Hooks) -> Option<String> {
 
 /// A setting of the repository, or of one that git looks into from there, that is not known to run nothing.
 fn odd_setting(world: &dyn World, git: &Git) -> Option<String> {
-    let Ok(config) = &git.config else { return Some("its settings cannot be read".to_owned()) };
+    let Ok(config) = &git.config else { return Some("its settings can't be read".to_owned()) };
     let is_odd = |key: &&String| {
         let value = config.get(*key).map(String::as_str).unwrap_or_default();
         !is_inert(key, value)
@@ -210,10 +217,10 @@ fn odd_setting(world: &dyn World, git: &Git) -> Option<String> {
         return Some(format!("its setting `{key}` may run a program"));
     }
     let Some(inner) = world.submodules(&git.root) else {
-        return Some("its submodules cannot be listed".to_owned());
+        return Some("its submodules can't be listed".to_owned());
     };
     // Git starts itself in each of them, with settings and hooks of their own.
-    inner.first().map(|path| format!("it holds another repository, `{path}`"))
+    inner.first().map(|path| format!("it contains another repository, `{path}`"))
 }
 
 /// The subcommand, or the first word of it, is on the list.

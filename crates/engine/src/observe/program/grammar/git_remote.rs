@@ -5,88 +5,90 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::connect::Exchange;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
-use crate::observe::program::recipe::is_changed;
-use crate::observe::program::roles::{reads, writes};
-use crate::observe::program::stated::network_flows;
-use crate::observe::shell::aftermath::store;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::program::file_trust::is_changed;
+use crate::observe::program::findings::Findings;
+use crate::observe::program::git_subcommand::Subcommand;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
 use crate::path;
-use crate::world::Git;
+use crate::world::{Git, World};
 
 /// `push`, `fetch`, `pull`, `ls-remote`, `clone` and the like.
-pub(crate) fn git_remote(
-    out: &mut Observer<'_>,
-    sub: &str,
-    git: Option<&Git>,
+pub(super) fn git_remote(
+    out: &Observer<'_>,
+    sub: &Subcommand,
     invocation: &mut Invocation,
-    state: &mut State<'_>,
-) {
+    state: &State<'_>,
+) -> Findings {
+    let mut found = Findings::default();
+    let (sub, git) = (sub.name.as_str(), sub.git());
     match sub {
-        "push" => git_push(out, git, invocation, state),
+        "push" => found = git_push(git, invocation),
         "fetch" | "pull" | "ls-remote" | "remote show" | "remote update" | "remote prune" => {
-            git_fetch(out, sub, git, invocation, state);
+            found = git_fetch(out, sub, git, invocation);
         }
         "bundle unbundle" => {
-            out.lower(Degree::Unknown, "commits out of a bundle, which is no remote of this repository");
+            found.doubt(Degree::Unknown, "commits from a bundle, which is not a remote of this repository");
         }
         "archive" => {
-            let Some(remote) = invocation.args.value("--remote").cloned() else { return };
+            let Some(remote) = invocation.args.value("--remote").cloned() else { return found };
             invocation.does.push(Does::usual(Operation::Network));
-            git_contact(out, Some(&remote), Exchange::Fetch, git, invocation, state);
+            found = git_contact(Some(&remote), Exchange::Fetch, git, invocation);
         }
-        "clone" => git_clone(out, invocation, state),
-        "submodule add" => git_address_at(out, 0, invocation, state),
+        "clone" => found = git_clone(out.world, invocation),
+        "submodule add" => found = git_address_at(0, invocation),
         "submodule update" | "submodule sync" | "submodule init" => {
             let list = git.map(|git| path::join(&git.root, ".gitmodules"));
             if list.is_none_or(|list| is_changed(out.world, &list, state)) {
-                let what = "where `.gitmodules`, which changed, has submodules fetched from";
-                out.lower(Degree::Unknown, what);
+                let what = "where submodules are fetched from, because `.gitmodules` changed";
+                found.doubt(Degree::Unknown, what);
             }
         }
         "remote add" | "remote set-url" | "submodule set-url"
             if invocation.args.operands.iter().any(|field| field.text.contains("::")) =>
         {
-            git_helper(out, invocation);
+            found = git_helper(invocation);
         }
         _ => {}
     }
+    found
 }
 
 /// Commits from the repository's own remotes, or from somewhere else.
-fn git_fetch(out: &mut Observer<'_>, sub: &str, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn git_fetch(out: &Observer<'_>, sub: &str, git: Option<&Git>, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     let several = sub.starts_with("remote ") || invocation.args.has("--multiple");
     let operands = invocation.args.operands.clone();
     let (remotes, specs) = operands.split_at(if several { operands.len() } else { operands.len().min(1) });
     if remotes.is_empty() {
-        git_contact(out, None, Exchange::Fetch, git, invocation, state);
+        found.extend(git_contact(None, Exchange::Fetch, git, invocation));
     }
     for remote in remotes {
-        git_contact(out, Some(remote), Exchange::Fetch, git, invocation, state);
+        found.extend(git_contact(Some(remote), Exchange::Fetch, git, invocation));
     }
     let remote = remotes.first().and_then(Field::exact);
     let remote = remote.map(|text| named_by(text, git).unwrap_or(text));
     let is_ours = |text: &str| is_own(text, git) || named_by(text, git).is_some();
     let own = remotes.iter().all(|field| field.exact().is_some_and(is_ours));
     if !matches!(sub, "fetch" | "pull") {
-        return;
+        return found;
     }
     let maps: Vec<Field> =
         specs.iter().chain(["--refmap"].iter().filter_map(|flag| invocation.args.value(flag))).cloned().collect();
     let forced = invocation.args.has_any(&["-f", "--force"]);
     if let Some(spec) = maps.iter().find(|spec| writes_elsewhere(spec, remote, forced)) {
-        out.lower(Degree::Unknown, format!("`{}`, which moves a branch that is not the remote's", spec.shown()));
+        found.doubt(Degree::Unknown, format!("`{}`, which moves a branch that is not the remote's", spec.shown()));
     }
     if invocation.args.has("--stdin") {
-        out.lower(Degree::Unknown, "which branches are fetched");
+        found.doubt(Degree::Unknown, "which branches are fetched");
     }
     let current = branch_now(out, git);
     if sub == "pull" && own && !specs.iter().all(|spec| is_upstream(spec, remote, current.as_deref(), git)) {
-        let what = "commits of a branch that is not the upstream of this one, which nobody here has seen";
-        out.lower(Degree::Unknown, what);
+        let what = "commits from a branch that is not this one's upstream, which doorward hasn't seen";
+        found.doubt(Degree::Unknown, what);
     }
     // The branches of requests are anybody's.
     let of_request = |spec: &Field| {
@@ -94,8 +96,9 @@ fn git_fetch(out: &mut Observer<'_>, sub: &str, git: Option<&Git>, invocation: &
         ["pull/", "merge-requests/", "changes/"].iter().any(|place| name.starts_with(place))
     };
     if !own || specs.iter().any(of_request) {
-        fetches_foreign(out, invocation, state);
+        found.extend(fetches_foreign(out.world, invocation));
     }
+    found
 }
 
 /// The branch that is checked out when this command runs.
@@ -114,12 +117,12 @@ fn branch_now(out: &Observer<'_>, git: Option<&Git>) -> Option<String> {
     }
 }
 
-fn git_push(out: &mut Observer<'_>, git: Option<&Git>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn git_push(git: Option<&Git>, invocation: &mut Invocation) -> Findings {
     if invocation.does.is_empty() {
-        return;
+        return Findings::default();
     }
     let remote = invocation.operand(0).cloned().or_else(|| invocation.args.value("--repo").cloned());
-    git_contact(out, remote.as_ref(), Exchange::Send, git, invocation, state);
+    let found = git_contact(remote.as_ref(), Exchange::Send, git, invocation);
     let mut marks = push_marks(invocation, git);
     let forced = invocation.does.iter().any(|does| does.marks.has(Mark::Force));
     if forced || marks.has(Mark::Force) || invocation.args.has_any(&["-f", "--force", "--force-with-lease", "--mirror"])
@@ -128,17 +131,11 @@ fn git_push(out: &mut Observer<'_>, git: Option<&Git>, invocation: &mut Invocati
         marks.add(Mark::HistoryRewrite);
     }
     invocation.does.iter_mut().for_each(|does| does.marks.union(marks));
+    found
 }
 
 /// A remote by name is the repository's own; an address is judged as one.
-fn git_contact(
-    out: &mut Observer<'_>,
-    remote: Option<&Field>,
-    exchange: Exchange,
-    git: Option<&Git>,
-    invocation: &mut Invocation,
-    state: &mut State<'_>,
-) {
+fn git_contact(remote: Option<&Field>, exchange: Exchange, git: Option<&Git>, invocation: &mut Invocation) -> Findings {
     let own = match remote {
         None => true,
         Some(field) => field.exact().is_some_and(|name| is_own(name, git)),
@@ -150,130 +147,136 @@ fn git_contact(
         if exchange == Exchange::Send {
             network_marks(invocation, |marks| marks.add(Mark::OwnRemote));
         }
-        return;
+        return Findings::default();
     }
     network_marks(invocation, |marks| marks.remove(Mark::OwnRemote));
-    if let Some(field) = remote {
-        git_address(out, &field.clone(), exchange, invocation, state);
-    }
+    remote.map(|field| git_address(field, exchange, invocation)).unwrap_or_default()
 }
 
 /// Every way in which git writes an address.
-fn git_address(
-    out: &mut Observer<'_>,
-    field: &Field,
-    exchange: Exchange,
-    invocation: &mut Invocation,
-    state: &mut State<'_>,
-) {
-    let by = invocation.by.clone();
+fn git_address(field: &Field, exchange: Exchange, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let text = field.prefix().to_owned();
     if text.split('/').next().is_some_and(|start| start.contains("::")) {
-        return git_helper(out, invocation);
+        return git_helper(invocation);
     }
     if let Some((scheme, rest)) = text.split_once("://") {
         if scheme == "file" {
-            foreign_source(out, field, exchange);
-            return reads(out, Touch::ReadTree, &field.with_text(rest), invocation, state);
+            found.extend(foreign_source(field, exchange));
+            found.read(Touch::ReadTree, field.with_text(rest));
+            return found;
         }
-        out.connect(field, exchange, &by);
-        return network_flows(out, field.origin.secret, &by);
+        found.connect_to(field.clone(), exchange);
+        if field.origin.secret {
+            found.send_secret();
+        }
+        return found;
     }
     let scp_like = text.split_once(':').filter(|(host, _)| !host.contains('/') && !host.is_empty());
     match scp_like {
         Some((host, _)) => {
             let host = host.rsplit('@').next().unwrap_or(host).to_owned();
-            let field = Field { text: host, dynamic: false, ..field.clone() };
-            out.connect_host(&field, exchange, &by);
+            found.connect(Field { text: host, dynamic: false, ..field.clone() }, exchange);
         }
         None if text.contains('/') || text.starts_with('.') || field.dynamic => match exchange {
-            Exchange::Send => writes(out, Touch::Edit, field, invocation, state),
+            Exchange::Send => found.write(Touch::Edit, field.clone()),
             Exchange::Fetch => {
-                foreign_source(out, field, exchange);
-                reads(out, Touch::ReadTree, field, invocation, state);
+                found.extend(foreign_source(field, exchange));
+                found.read(Touch::ReadTree, field.clone());
             }
         },
         None => {
-            out.lower(Degree::Unknown, format!("the remote `{text}`"));
-            out.unknown(Operation::Network, &by, Marks::default().with(Mark::UnlistedHost));
+            found.doubt(Degree::Unknown, format!("the remote `{text}`"));
+            found.unknown(Operation::Network, Marks::default().with(Mark::UnlistedHost));
         }
     }
+    found
 }
 
 /// A directory or bundle of this machine is no remote of the repository: whoever made it wrote its commits.
-fn foreign_source(out: &mut Observer<'_>, field: &Field, exchange: Exchange) {
-    if exchange == Exchange::Fetch {
-        let what = format!("commits from `{}`, which is no remote of this repository", field.shown());
-        out.lower(Degree::Unknown, what);
+fn foreign_source(field: &Field, exchange: Exchange) -> Findings {
+    match exchange {
+        Exchange::Fetch => {
+            let what = format!("commits from `{}`, which is not a remote of this repository", field.shown());
+            Findings::doubtful(Degree::Unknown, what)
+        }
+        Exchange::Send => Findings::default(),
     }
 }
 
-fn git_address_at(out: &mut Observer<'_>, at: usize, invocation: &mut Invocation, state: &mut State<'_>) {
-    let Some(field) = invocation.operand(at).cloned() else { return };
-    git_address(out, &field, Exchange::Fetch, invocation, state);
+fn git_address_at(at: usize, invocation: &mut Invocation) -> Findings {
+    let Some(field) = invocation.operand(at).cloned() else { return Findings::default() };
+    let found = git_address(&field, Exchange::Fetch, invocation);
     if let Some(role) = invocation.roles.get_mut(at) {
         *role = Role::Text;
     }
+    found
 }
 
-fn git_clone(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    git_address_at(out, 0, invocation, state);
+fn git_clone(world: &dyn World, invocation: &mut Invocation) -> Findings {
+    let mut found = git_address_at(0, invocation);
     let source = invocation.operand(0).map(|field| field.text.clone()).unwrap_or_default();
-    let name = crate::path::name(source.rsplit(':').next().unwrap_or(&source)).trim_end_matches(".git").to_owned();
+    let name = path::name(source.rsplit(':').next().unwrap_or(&source)).trim_end_matches(".git").to_owned();
     let into = match invocation.operand(1).cloned() {
         Some(field) => Some(field),
-        None if name.is_empty() || name.contains(crate::observe::shell::field::UNKNOWN) => None,
+        None if name.is_empty() || name.contains(crate::observe::field::UNKNOWN) => None,
         None => Some(Field::literal(name, doorward_shell::Span::default())),
     };
     let place = into.as_ref().and_then(Field::exact).unwrap_or(".").to_owned();
     if let Some(into) = into {
-        let ((), mut caused) = out.collect(|out| writes(out, Touch::Create, &into, invocation, state));
-        caused.add(Mark::CountUnknown);
-        out.write(caused);
+        let mut made = Findings::default();
+        made.write(Touch::Create, into);
+        found.sealed(made, |caused, _| caused.add(Mark::CountUnknown));
     }
     invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
-    fetched_into(out, &place, invocation, state);
+    found.extend(fetched_into(world, &place, invocation));
+    found
 }
 
 /// What lies in the directory from here on is what was fetched.
-fn fetched_into(out: &mut Observer<'_>, place: &str, invocation: &Invocation, state: &mut State<'_>) {
-    let Some(cwd) = invocation.cwd.as_deref() else { return };
-    let place = crate::path::lexical(&crate::path::join(cwd, place));
-    let real = crate::path::resolve(&place, out.world, crate::path::Follow::Last).real;
-    store(out, real, None, Origin { download: true, ..Origin::default() }, state);
+fn fetched_into(world: &dyn World, place: &str, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    if let Some(cwd) = invocation.cwd.as_deref() {
+        let place = path::lexical(&path::join(cwd, place));
+        let real = path::resolve(&place, world, path::Follow::Last).real;
+        found.store(real, None, Origin { download: true, ..Origin::default() });
+    }
+    found
 }
 
 /// `gh pr checkout`, `gh repo clone`: git is run for these with an address of their own.
-pub(crate) fn gh_fetches(out: &mut Observer<'_>, invocation: &Invocation, state: &mut State<'_>) {
+pub(crate) fn gh_fetches(world: &dyn World, invocation: &Invocation) -> Findings {
     let operands = &invocation.args.operands;
     match invocation.args.entry().map(|entry| entry.key.to_string()).as_deref() {
-        Some("gh pr checkout" | "gh pr co") => fetches_foreign(out, invocation, state),
+        Some("gh pr checkout" | "gh pr co") => fetches_foreign(world, invocation),
         Some("gh repo clone") => {
             let before = if invocation.args.ended { invocation.args.ended_at } else { operands.len() };
             let source = operands.first().and_then(Field::exact);
             let place = match operands.iter().take(before).nth(1) {
                 Some(into) => into.exact(),
-                None => source.map(|text| crate::path::name(text).trim_end_matches(".git")),
+                None => source.map(|text| path::name(text).trim_end_matches(".git")),
             };
-            let place = place.unwrap_or(".").to_owned();
-            fetched_into(out, &place, invocation, state);
+            fetched_into(world, place.unwrap_or("."), invocation)
         }
-        Some(_) | None => {}
+        Some(_) | None => Findings::default(),
     }
 }
 
 /// From here on the files of the repository may be somebody else's.
-fn fetches_foreign(out: &mut Observer<'_>, invocation: &Invocation, state: &mut State<'_>) {
-    let Some(place) = out.world.project().map(str::to_owned).or_else(|| invocation.cwd.clone()) else {
-        return;
-    };
-    store(out, place, None, Origin { download: true, ..Origin::default() }, state);
+fn fetches_foreign(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    if let Some(place) = world.project().map(str::to_owned).or_else(|| invocation.cwd.clone()) {
+        found.store(place, None, Origin { download: true, ..Origin::default() });
+    }
+    found
 }
 
 /// `ext::sh -c …`: the address itself is a command.
-fn git_helper(out: &mut Observer<'_>, invocation: &Invocation) {
-    out.lower(Degree::Opaque, format!("an address given to `{}` that names a helper program", invocation.by.name));
-    out.unknown(Operation::Execute, &invocation.by, Marks::default().with(Mark::ShellCode));
+fn git_helper(invocation: &Invocation) -> Findings {
+    let what = format!("an address given to `{}` that names a helper program", invocation.by.name);
+    let mut found = Findings::doubtful(Degree::Opaque, what);
+    found.unknown(Operation::Execute, Marks::default().with(Mark::ShellCode));
+    found
 }
 
 fn network_marks(invocation: &mut Invocation, change: impl Fn(&mut Marks)) {

@@ -2,34 +2,37 @@
 
 use std::collections::BTreeSet;
 
-use doorward_vocabulary::{Marks, Operation, Reach, Reversibility, Scope, Sensitivity};
+use doorward_vocabulary::{Operation, Reach, Reversibility, Scope, Sensitivity};
 
 use super::super::Invocation;
 use super::git_pathspec::Pathspecs;
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
-use crate::observe::absent;
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
-use crate::observe::tracked::changed;
+use crate::observe::field::Field;
+use crate::observe::paths::absent;
+use crate::observe::paths::touch::Touch;
+use crate::observe::paths::tracked::changed;
+use crate::observe::program::findings::Findings;
+use crate::observe::sheet::observer::Observer;
 use crate::world::{Git, World};
 use crate::{path, place};
 
 /// More files are not written down one by one.
+// As in `find`: the default of `bulk_files`, beyond which only the number matters.
 const FEW: usize = 20;
 
 /// `git rm`: a pathspec reaches further than the same word in a shell.
-pub(super) fn git_removals(out: &mut Observer<'_>, git: Option<&Git>, invocation: &mut Invocation) {
+pub(super) fn git_removals(out: &Observer<'_>, git: Option<&Git>, invocation: &mut Invocation) -> Findings {
+    let nothing = Findings::default();
     let args = &invocation.args;
     if args.has("--cached") || args.always(|changes| changes.dry_run) {
-        return;
+        return nothing;
     }
-    let (Some(git), Some(cwd)) = (git, invocation.cwd.clone()) else { return };
+    let (Some(git), Some(cwd)) = (git, invocation.cwd.clone()) else { return nothing };
     let is_listed = args.has("--pathspec-from-file");
-    let Some(words) = args.operands.iter().map(Field::known).collect::<Option<Vec<_>>>() else { return };
+    let Some(words) = args.operands.iter().map(Field::known).collect::<Option<Vec<_>>>() else { return nothing };
     if words.is_empty() && !is_listed {
-        return;
+        return nothing;
     }
     let words: Vec<String> = if is_listed {
         vec![":/".to_owned()]
@@ -43,7 +46,7 @@ pub(super) fn git_removals(out: &mut Observer<'_>, git: Option<&Git>, invocation
     if out.is_still() {
         invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     }
-    take_away(out, files, &git.root, invocation);
+    take_away(out.world, files, &git.root, invocation)
 }
 
 /// The shell replaces a wildcard by what it matches, and leaves it to git if that is nothing.
@@ -55,19 +58,19 @@ fn as_pathspecs(world: &dyn World, field: &Field, word: &str, cwd: &str) -> Vec<
     }
 }
 
-fn take_away(out: &mut Observer<'_>, files: Option<Vec<String>>, root: &str, invocation: &Invocation) {
+fn take_away(world: &dyn World, files: Option<Vec<String>>, root: &str, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let by = &invocation.by;
     let is_few = files.as_ref().is_some_and(|files| files.len() <= FEW);
-    let world = out.world;
     let is_told = |file: &&String| {
         let here = place::classify(file, world);
         is_few || here.reach > Reach::Project || here.sensitivity > Sensitivity::None
     };
     for file in files.iter().flatten().filter(is_told).take(FEW) {
-        out.touch_path(Touch::Delete, file, by, Marks::default());
+        found.touch_path(Touch::Delete, file.clone());
     }
     if is_few {
-        return;
+        return found;
     }
     let mut effect = Effect::new(Operation::Delete, Target::Path(above(files.as_deref().unwrap_or_default(), root)));
     (effect.scope, effect.reach) = (Scope::Directory, Reach::Project);
@@ -75,7 +78,8 @@ fn take_away(out: &mut Observer<'_>, files: Option<Vec<String>>, root: &str, inv
     effect.restorable = files.map_or(u64::MAX, |files| u64::try_from(files.len()).unwrap_or(u64::MAX));
     effect.by.clone_from(&by.name);
     effect.part = by.part;
-    out.effect(effect);
+    found.effect(effect);
+    found
 }
 
 /// How many tracked files a checkout of these paths puts back: those that were changed, and those that the other commit has

@@ -3,16 +3,18 @@
 use doorward_vocabulary::Mark;
 
 use super::super::Invocation;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 use crate::observe::shell::git_steps::Named;
 use crate::observe::shell::state::State;
 use crate::world::World;
 
 /// With these a rebase runs commands, waits for a person, or moves more than the current branch.
+// `--exec` runs a command per commit (git-043), an interactive rebase runs whatever its list says.
 const MORE: &[&str] =
     &["-i", "--interactive", "-x", "--exec", "--root", "--update-refs", "--edit-todo", "--onto", "--keep-base"];
 
 /// Ends what was begun; the beginning was judged.
+// Asking again in the middle of a rebase would leave the work tree half done.
 const ENDS: &[&str] = &["--continue", "--skip", "--abort", "--quit"];
 
 /// `commit --amend` and a plain `rebase` of commits that were never sent anywhere change only what is one's own.

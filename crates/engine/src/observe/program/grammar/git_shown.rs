@@ -4,14 +4,15 @@ use doorward_vocabulary::{Degree, Operation};
 
 use super::super::Invocation;
 use crate::incoming::Shown;
-use crate::observe::observer::Observer;
+use crate::observe::field::Field;
 use crate::observe::program::args::Args;
-use crate::observe::shell::field::Field;
-use crate::observe::trees::Told;
+use crate::observe::sheet::notes::Told;
+use crate::observe::sheet::observer::Observer;
 use crate::path;
 use crate::world::{Kind, Tracking};
 
 /// Flags that change how something is printed, and not what.
+// With any other flag the printed text is not known, and what was printed may be run or written next.
 const PLAIN: &[&str] = &[
     "-p",
     "-u",
@@ -55,6 +56,7 @@ const PLAIN: &[&str] = &[
 ];
 
 /// More commits than somebody reads.
+// Each is looked up in the object store. A log of more is read by skimming, and its content counts as unknown.
 const COMMITS: usize = 50;
 
 /// What differs, and whether what is not committed comes on top.

@@ -3,7 +3,7 @@
 use super::super::Invocation;
 use super::git_paths::pathspec;
 use crate::incoming::GitSource;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 use crate::observe::shell::git_steps::GitSteps;
 use crate::path;
 use crate::world::Git;
@@ -33,6 +33,7 @@ impl Wanted {
 }
 
 /// Goes on with, or gives up, something whose files were looked up when it began.
+// Looking the files up again would find the half-merged state, not what the first command was judged by.
 const SEQUENCE: &[&str] =
     &["--abort", "--quit", "--continue", "--skip", "--resolved", "--edit-todo", "--show-current-patch"];
 

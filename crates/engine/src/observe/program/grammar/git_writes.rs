@@ -1,91 +1,105 @@
 //! Git as a writer: the files that a command puts into the work tree or the index, judged by what enters and where.
 
 use std::collections::BTreeSet;
-use std::rc::Rc;
 
-use doorward_vocabulary::{Degree, Mark, Marks};
+use doorward_vocabulary::{Degree, Mark};
 
 use super::super::Invocation;
 use super::git_sources::{Wanted, wanted};
 use crate::incoming::{Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::Observer;
-use crate::observe::shell::aftermath::store;
-use crate::observe::shell::git_steps::Named;
+use crate::observe::paths::touch::Touch;
+use crate::observe::program::findings::Findings;
+use crate::observe::program::git_subcommand::Subcommand;
+use crate::observe::shell::git_steps::{GitSteps, Named};
 use crate::observe::shell::state::State;
 use crate::observe::stream::Origin;
-use crate::world::{Git, Kind, Tracking};
+use crate::world::{Git, Kind, Tracking, World};
 use crate::{path, place};
 
 /// Settings of agents and of doorward itself: taking them away, or going back to older ones, may loosen as much as new ones.
+// Elsewhere going back to an older version is a restore. Here the older version may lack the guard (git-910,
+// git-927).
 const GUARDING: &[Mark] = &[Mark::AgentSettings, Mark::GuardOwn];
 
 /// Looks up what the command would write. What is staged is as good as written.
 pub(super) fn git_writes(
-    out: &mut Observer<'_>,
-    sub: &str,
-    git: Option<&Git>,
+    world: &dyn World,
+    sub: &Subcommand,
     invocation: &Invocation,
-    state: &mut State<'_>,
-) -> Written {
+    state: &State<'_>,
+) -> (Written, Findings) {
+    let mut found = Findings::default();
     if invocation.args.always(|changes| changes.dry_run) {
-        return Written { others: BTreeSet::new(), is_seen: true };
+        return (Written { others: BTreeSet::new(), is_seen: true }, found);
     }
-    let all = wanted(sub, git, invocation);
+    let git = sub.git();
+    let all = wanted(&sub.name, git, invocation);
     let mut written = Written { others: BTreeSet::new(), is_seen: !all.is_empty() };
+    let writer = Writer { world, git, invocation, state };
     for wanted in all {
         let is_of_paths = !wanted.paths.is_empty();
-        let found = git_write(out, wanted.clone(), git, invocation, state);
-        written.is_seen &= matches!(found, Looked::Files { is_seen: true, .. });
-        if let Looked::Files { paths, .. } = found {
+        let (looked, writes) = writer.write(wanted.clone());
+        found.extend(writes);
+        written.is_seen &= matches!(looked, Looked::Files { is_seen: true, .. });
+        if let Looked::Files { paths, .. } = looked {
             written.others.extend(paths.into_iter().filter(|_| is_of_paths));
-        } else if found == Looked::Nameless && !wanted.else_paths.is_empty() {
+        } else if looked == Looked::Nameless && !wanted.else_paths.is_empty() {
             // `git checkout a.txt`: no branch has that name, so it is a file.
             let staged = Wanted { source: GitSource::Index, paths: wanted.else_paths, ..Wanted::default() };
-            git_write(out, staged, git, invocation, state);
-        } else if found == Looked::Nameless && !wanted.is_perhaps && !stashes(&wanted, state) {
+            found.extend(writer.write(staged).1);
+        } else if looked == Looked::Nameless && !wanted.is_perhaps && !stashes(&wanted, state) {
             // Another call may be about to make that name.
-            unseen_write(out, invocation, "git has nothing of that name yet");
+            found.extend(unseen_write(invocation, "git has nothing by that name yet"));
         }
     }
-    if sub == "pull" && invocation.args.operands.is_empty() && git.is_some_and(|git| !pulls_own(git)) {
-        unseen_write(out, invocation, "the branch follows one of another name");
+    if sub.name == "pull" && invocation.args.operands.is_empty() && git.is_some_and(|git| !pulls_own(git)) {
+        found.extend(unseen_write(invocation, "the branch tracks one with another name"));
     }
-    super::git_sources::note_steps(sub, git, invocation, Rc::make_mut(&mut state.git));
-    written
+    let mut steps = GitSteps::clone(&state.git);
+    super::git_sources::note_steps(&sub.name, git, invocation, &mut steps);
+    found.step(steps);
+    (written, found)
 }
 
-fn git_write(
-    out: &mut Observer<'_>,
-    wanted: Wanted,
-    git: Option<&Git>,
-    invocation: &Invocation,
-    state: &mut State<'_>,
-) -> Looked {
-    let Some(directory) = invocation.cwd.clone() else { return Looked::Done };
-    let Some(source) = now_named(wanted.source, git, state) else { return Looked::Done };
-    let source = fetched_name(source, state);
-    let write = GitWrite { directory, source, paths: wanted.paths, into: wanted.into };
-    match out.world.rewrites(&write) {
-        Rewrite::Undescribed => {}
-        Rewrite::Nameless if !state.git.makes_names() => return Looked::Nameless,
-        Rewrite::Nameless => unseen_write(out, invocation, "it names something that this call fetches or makes first"),
-        Rewrite::Unread(because) => unseen_write(out, invocation, &because),
-        Rewrite::Files(files) => {
-            let elsewhere = write.into.is_some();
-            let is_had =
-                |file: &Incoming| file.standing != Standing::New && matches!(file.becomes, Some(Becomes::Text(_)));
-            let is_seen = !elsewhere && files.iter().all(is_had);
-            if let Some(place) = &write.into {
-                out.arrivals.push(place.clone());
-                store(out, place.clone(), None, Origin { brought: true, ..Origin::default() }, state);
+/// A command of git that writes files, where it runs.
+struct Writer<'a> {
+    world: &'a dyn World,
+    git: Option<&'a Git>,
+    invocation: &'a Invocation,
+    state: &'a State<'a>,
+}
+
+impl Writer<'_> {
+    fn write(&self, wanted: Wanted) -> (Looked, Findings) {
+        let mut found = Findings::default();
+        let Some(directory) = self.invocation.cwd.clone() else { return (Looked::Done, found) };
+        let Some(source) = now_named(wanted.source, self.git, self.state) else { return (Looked::Done, found) };
+        let source = fetched_name(source, self.state);
+        let write = GitWrite { directory, source, paths: wanted.paths, into: wanted.into };
+        match self.world.rewrites(&write) {
+            Rewrite::Undescribed => {}
+            Rewrite::Nameless if !self.state.git.makes_names() => return (Looked::Nameless, found),
+            Rewrite::Nameless => {
+                let because = "it names something this call fetches or creates first";
+                found.extend(unseen_write(self.invocation, because));
             }
-            let paths = files.iter().map(|file| file.path.clone()).filter(|_| !elsewhere).collect();
-            files.into_iter().for_each(|file| incoming(out, file, elsewhere, invocation, state));
-            return Looked::Files { paths, is_seen };
+            Rewrite::Unread(because) => found.extend(unseen_write(self.invocation, &because)),
+            Rewrite::Files(files) => {
+                let elsewhere = write.into.is_some();
+                let is_had =
+                    |file: &Incoming| file.standing != Standing::New && matches!(file.becomes, Some(Becomes::Text(_)));
+                let is_seen = !elsewhere && files.iter().all(is_had);
+                if let Some(place) = &write.into {
+                    found.arrive(place.clone());
+                    found.store(place.clone(), None, Origin { brought: true, ..Origin::default() });
+                }
+                let paths = files.iter().map(|file| file.path.clone()).filter(|_| !elsewhere).collect();
+                files.into_iter().for_each(|file| found.extend(incoming(self.world, file, elsewhere)));
+                return (Looked::Files { paths, is_seen }, found);
+            }
         }
+        (Looked::Done, found)
     }
-    Looked::Done
 }
 
 /// What this call put aside itself comes back.
@@ -93,62 +107,71 @@ fn stashes(wanted: &Wanted, state: &State<'_>) -> bool {
     matches!(wanted.source, GitSource::Stash(_)) && state.git.has_stashed()
 }
 
-fn unseen_write(out: &mut Observer<'_>, invocation: &Invocation, because: &str) {
-    out.lower(Degree::Opaque, format!("which files `{}` writes: {because}", invocation.by.name));
+fn unseen_write(invocation: &Invocation, because: &str) -> Findings {
+    Findings::doubtful(Degree::Opaque, format!("which files `{}` writes: {because}", invocation.by.name))
 }
 
 /// One file: judged now if something loads it by itself, otherwise when something runs it.
-fn incoming(out: &mut Observer<'_>, file: Incoming, elsewhere: bool, invocation: &Invocation, state: &mut State<'_>) {
-    let is_there = file.becomes.is_some() && out.world.look(&file.path).kind == Kind::File;
-    if is_there && out.world.tracking(&file.path) == Tracking::Ignored {
+fn incoming(world: &dyn World, file: Incoming, elsewhere: bool) -> Findings {
+    let mut found = Findings::default();
+    let is_there = file.becomes.is_some() && world.look(&file.path).kind == Kind::File;
+    if is_there && world.tracking(&file.path) == Tracking::Ignored {
         // Git writes over ignored files without a word.
-        out.touch_path(Touch::Write, &file.path, &invocation.by, Marks::default());
+        found.touch_path(Touch::Write, file.path.clone());
     }
     if file.standing == Standing::Known {
-        return;
+        return found;
     }
-    let marks = place::classify(&file.path, out.world).marks;
+    let marks = place::classify(&file.path, world).marks;
     let guards = marks.has_any(GUARDING);
     // Instructions in a work tree outside the project are orders for nobody yet; inside, agents find them.
-    let is_inside = out.world.project().is_some_and(|project| path::under(&file.path, project));
+    let is_inside = world.project().is_some_and(|project| path::under(&file.path, project));
     let counts = is_inside || !marks.has(Mark::InstructionFile);
-    let loads = guards || (counts && place::loads_by_itself(&file.path, out.world));
+    let loads = guards || (counts && place::loads_by_itself(&file.path, world));
     let is_judged = loads && (guards || file.standing == Standing::New);
     match file.becomes {
-        None if guards => drop(out.touch_path(Touch::Delete, &file.path, &invocation.by, Marks::default())),
+        None if guards => found.touch_path(Touch::Delete, file.path),
         None => {}
-        Some(becomes) if is_judged => enters_by_git(out, &file.path, &becomes, invocation),
+        Some(becomes) if is_judged => found.extend(enters_by_git(file.path, becomes)),
         Some(_) if elsewhere => {}
-        Some(becomes) => brought(out, file.path, becomes, file.standing, state),
+        Some(becomes) => found.extend(brought(file.path, becomes, file.standing)),
     }
+    found
 }
 
 /// As if it were written by hand.
-fn enters_by_git(out: &mut Observer<'_>, path: &str, becomes: &Becomes, invocation: &Invocation) {
-    let (_, mut caused) = out.collect(|out| out.touch_path(Touch::Write, path, &invocation.by, Marks::default()));
+fn enters_by_git(path: String, becomes: Becomes) -> Findings {
+    let mut found = Findings::default();
+    let mut write = Findings::default();
+    write.touch_path(Touch::Write, path.clone());
     match becomes {
-        Becomes::Text(text) => caused.enter(path, text),
-        Becomes::Link(_) => out.links.push(path.to_owned()),
-        Becomes::Repository | Becomes::Unseen => {}
+        Becomes::Text(text) => found.sealed(write, move |caused, _| caused.enter(&path, &text)),
+        Becomes::Link(_) => {
+            found.extend(write);
+            found.link(path);
+        }
+        Becomes::Repository | Becomes::Unseen => found.extend(write),
     }
-    out.write(caused);
+    found
 }
 
 /// Later commands find it there; whoever runs it has to read it first.
-fn brought(out: &mut Observer<'_>, path: String, becomes: Becomes, standing: Standing, state: &mut State<'_>) {
+fn brought(path: String, becomes: Becomes, standing: Standing) -> Findings {
+    let mut found = Findings::default();
     let content = match becomes {
         Becomes::Text(text) => Some(text),
         Becomes::Link(_) => {
-            out.links.push(path.clone());
+            found.link(path.clone());
             None
         }
         Becomes::Repository | Becomes::Unseen => None,
     };
     let is_new = standing == Standing::New;
-    store(out, path.clone(), content, Origin { brought: is_new, ..Origin::default() }, state);
+    found.store(path.clone(), content, Origin { brought: is_new, ..Origin::default() });
     if is_new {
-        out.arrivals.push(path);
+        found.arrive(path);
     }
+    found
 }
 
 /// What git was asked about the files that a command writes.

@@ -1,32 +1,27 @@
 //! Language interpreters: inline code, modules, script files, standard input.
 
 use doorward_code::Language;
-use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::code::code;
-use crate::observe::code::imports::{changed_package, hidden_modules, python_files, source_root};
-use crate::observe::file_effect::Touch;
-use crate::observe::observer::{By, Observer};
-use crate::observe::program::findings::on_resource;
-use crate::observe::program::invoke::invoke;
-use crate::observe::program::recipe::{How, project_program};
-use crate::observe::program::roles::{flag_values, reads, role, writes};
-use crate::observe::program::scripts::script_file;
-use crate::observe::shell::code::runs_data;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::code::imports::{changed_package, hidden_modules, source_root};
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::program::findings::Findings;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
-use crate::world::Kind;
+use crate::world::{Kind, World};
 
 /// Modules of Python that only print.
+// `python3 -m` on any other module of the library may start a server, run a script or install something.
 const PRINTING: &[&str] =
     &["site", "sysconfig", "platform", "this", "calendar", "json.tool", "tokenize", "ast", "dis", "tabnanny", "pyclbr"];
 
-pub(super) fn interpreter(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+pub(super) fn interpreter(out: &Observer<'_>, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let mut found = Findings::default();
     let args = &invocation.args;
     let has_code = args
         .given
@@ -34,79 +29,77 @@ pub(super) fn interpreter(runner: &mut Runner<'_, '_>, invocation: &mut Invocati
         .any(|given| given.value.is_some() && matches!(given.role, Role::Code | Role::CodePython | Role::CodeJs));
     let module = args.value("-m").cloned().filter(|_| language(invocation) == Some(Language::Python));
     if has_code {
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
-        return;
+        all_data(invocation);
+        return found;
     }
     if let Some(module) = module {
-        return self::module(runner, &module, invocation, state);
+        return self::module(out.world, &module, invocation, state);
     }
     if args.has("--test") {
-        return own_tests(invocation);
+        own_tests(invocation);
+        return found;
     }
     // Perl runs `BEGIN` and everything that is used while it only checks.
     let checks = |name: &str| name == "--check" || (name == "-c" && !invocation.by.name.starts_with("perl"));
     if args.given.iter().any(|given| checks(&given.name) && given.value.is_none()) {
-        return invocation.roles.iter_mut().for_each(|role| *role = Role::Read);
+        invocation.roles.iter_mut().for_each(|role| *role = Role::Read);
+        return found;
     }
     match invocation.operand(0).cloned() {
-        None => standard_input(runner, invocation, state),
-        Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => standard_input(runner, invocation, state),
+        None => found.extend(standard_input(invocation)),
+        Some(file) if matches!(file.text.as_str(), "-" | "/dev/stdin") => found.extend(standard_input(invocation)),
         Some(file) => {
             if let Some(Stream { text, .. }) = &file.process {
-                let stream = Stream { text: text.clone(), ..Stream::unknown(file.origin) };
-                code_stream(runner, &stream, invocation, state);
-                invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
+                found.run_own_code(Stream { text: text.clone(), ..Stream::unknown(file.origin) });
+                all_data(invocation);
             }
             if let Some(file) = file.exact() {
-                address_as_script(runner.out, file, invocation);
-                package_tool(runner, file, invocation, state);
+                found.extend(address_as_script(file, invocation));
+                found.extend(package_tool(out, file, invocation));
             }
         }
     }
+    found
+}
+
+/// No operand is anything but data.
+fn all_data(invocation: &mut Invocation) {
+    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
 }
 
 /// `deno run https://…`: a script that is fetched.
-fn address_as_script(out: &mut Observer<'_>, file: &str, invocation: &mut Invocation) {
+fn address_as_script(file: &str, invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     if file.contains("://") || file.starts_with("npm:") || file.starts_with("jsr:") {
-        let by = invocation.by.clone();
-        out.flow(FlowKind::DownloadToExecute, by.part, by.part);
-        out.lower(Degree::Opaque, format!("`{}` runs code from `{file}`", by.name));
-        out.unknown(Operation::Execute, &by, Marks::default().with(Mark::RemoteCode));
-        invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
+        found.run_download();
+        found.doubt(Degree::Opaque, format!("`{}` runs code from `{file}`", invocation.by.name));
+        found.unknown(Operation::Execute, Marks::default().with(Mark::RemoteCode));
+        all_data(invocation);
     }
+    found
 }
 
 /// `bun prisma …`: a word that is no file is a program of a package.
-fn package_tool(runner: &mut Runner<'_, '_>, name: &str, invocation: &Invocation, state: &mut State<'_>) {
+fn package_tool(out: &Observer<'_>, name: &str, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let runs = invocation.args.chain.first().is_some_and(|entry| entry.key == "bun");
-    if let Some(entry) = runner.out.knowledge.entry(name).filter(|_| runs) {
-        let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
-        let by = By { name: name.to_owned(), part: invocation.by.part };
-        invoke(runner, entry, &words, state, invocation.input.clone(), by);
+    if let Some(entry) = out.knowledge.entry(name).filter(|_| runs) {
+        found.start_known(entry, name, invocation.args.operands.get(1..).unwrap_or_default().to_vec());
     }
+    found
 }
 
-fn standard_input(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
-    let input = invocation.input.clone();
-    if input == Stream::empty() {
+fn standard_input(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    all_data(invocation);
+    if invocation.input == Stream::empty() {
         let mut does = Does::usual(Operation::Execute);
         does.marks.add(Mark::Interactive);
-        let name = invocation.by.name.clone();
-        return runner.out.effect(on_resource(&does, name, invocation));
+        found.resource(&does, invocation.by.name.clone(), invocation);
+    } else {
+        found.run_own_code(invocation.input.clone());
     }
-    code_stream(runner, &input, invocation, state);
-}
-
-fn code_stream(runner: &mut Runner<'_, '_>, stream: &Stream, invocation: &mut Invocation, state: &mut State<'_>) {
-    match &stream.text {
-        Some(text) if !stream.origin.download => {
-            let by = invocation.by.clone();
-            let output = code(runner, text, language(invocation), state, &by);
-            invocation.output.origin = invocation.output.origin.and(output.origin);
-        }
-        Some(_) | None => runs_data(runner.out, stream.origin, &invocation.by),
-    }
+    found
 }
 
 /// `node --test`.
@@ -116,157 +109,148 @@ fn own_tests(invocation: &mut Invocation) {
 }
 
 /// `python -m module arguments`.
-fn module(runner: &mut Runner<'_, '_>, module: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
+fn module(world: &dyn World, module: &Field, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    all_data(invocation);
     let Some(name) = module.exact().map(str::to_owned) else {
-        return runner.out.lower(Degree::Opaque, "which module is run");
+        return Findings::doubtful(Degree::Opaque, "which module is run");
     };
     // The directory comes first, so a file there stands for a package of the same name.
     let package = name.split('.').next().unwrap_or(&name).to_owned();
     let hides = invocation.cwd.as_deref().is_some_and(|cwd| {
         let file = path::join(cwd, &format!("{package}.py"));
-        state.written.contains_key(&file) || runner.out.world.look(&file).kind == Kind::File
+        state.written.contains_key(&file) || world.look(&file).kind == Kind::File
     });
-    let hidden = invocation.cwd.as_deref().map(|cwd| hidden_modules(runner.out.world, cwd, state)).unwrap_or_default();
-    for file in hidden.iter().filter(|_| !hides) {
-        let stem = path::name(file).trim_end_matches(".py").to_owned();
-        own_module(runner, &stem, None, invocation, state);
+    let mut found = Findings::default();
+    if hides {
+        invocation.does.push(executes(Mark::RunsProject));
+        found.run_module(package, None);
+        return found;
     }
+    let hidden = invocation.cwd.as_deref().map(|cwd| hidden_modules(world, cwd, state)).unwrap_or_default();
+    for file in &hidden {
+        found.run_module(path::name(file).trim_end_matches(".py"), None);
+    }
+    // What the hidden modules write may be the module.
+    found.then(move |out, invocation, state| named_module(out, &name, invocation, state));
+    found
+}
+
+fn named_module(out: &Observer<'_>, name: &str, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let mut found = Findings::default();
+    let world = out.world;
     let local = invocation.cwd.as_deref().is_some_and(|cwd| {
         let base = path::join(cwd, &name.replace('.', "/"));
         [base.clone(), format!("{base}.py"), format!("{base}/__main__.py")].iter().any(|file| {
-            state.written.contains_key(file) || matches!(runner.out.world.look(file).kind, Kind::File | Kind::Directory)
+            state.written.contains_key(file) || matches!(world.look(file).kind, Kind::File | Kind::Directory)
         })
     });
-    let installed = source_root(runner.out.world, &name, state)
-        .filter(|_| changed_package(runner.out.world, &package, state).is_none());
-    let entry = runner.out.knowledge.entry(&name).or_else(|| runner.out.knowledge.entry(&name.replace('_', "-")));
+    let package = name.split('.').next().unwrap_or(name);
+    let installed = source_root(world, name, state).filter(|_| changed_package(world, package, state).is_none());
+    let entry = out.knowledge.entry(name).or_else(|| out.knowledge.entry(&name.replace('_', "-")));
     // Modules of Python that have nothing to do with the programs of that name.
-    let entry = entry.filter(|_| !matches!(name.as_str(), "code" | "test" | "time" | "stat" | "http"));
-    match (name.as_str(), entry) {
-        _ if hides => {
-            invocation.does.push(executes(Mark::RunsProject));
-            own_module(runner, &package, None, invocation, state);
-        }
+    let entry = entry.filter(|_| !matches!(name, "code" | "test" | "time" | "stat" | "http"));
+    match (name, entry) {
         _ if local => {
             invocation.does.push(executes(Mark::RunsProject));
-            own_module(runner, &name, None, invocation, state);
+            found.run_module(name, None);
         }
-        ("json.tool", _) => json_tool(runner.out, invocation, state),
-        ("py_compile" | "compileall", _) => byte_code(runner.out, invocation, state),
+        ("json.tool", _) => found = json_tool(invocation),
+        ("py_compile" | "compileall", _) => found = byte_code(invocation),
         ("tokenize" | "ast" | "dis", _) => invocation.roles.iter_mut().for_each(|role| *role = Role::Read),
-        ("http.server", _) => http_server(runner.out, invocation, state),
-        ("venv" | "virtualenv", _) => virtual_environment(runner, invocation, state),
+        ("http.server", _) => found = http_server(invocation),
+        ("venv" | "virtualenv", _) => found = virtual_environment(invocation),
         ("unittest" | "doctest", _) => {
             invocation.does.push(executes(Mark::Test));
-            named_files(runner, invocation, state);
+            found = named_files(invocation);
         }
         (name, _) if PRINTING.contains(&name) => {}
         (_, Some(entry)) => {
-            let words = invocation.args.operands.clone();
             invocation.done = true;
-            flag_values(runner, invocation, state);
-            let by = By { name, part: invocation.by.part };
-            invocation.output = invoke(runner, entry, &words, state, invocation.input.clone(), by);
+            found.flag_values();
+            found.become_known(entry, name, invocation.args.operands.clone());
         }
         (_, None) if installed.is_some() => {
             invocation.does.push(executes(Mark::RunsProject));
-            own_module(runner, &name, installed.as_deref(), invocation, state);
+            found.run_module(name, installed);
         }
         (_, None) => {
-            runner.out.lower(Degree::Unknown, format!("the module `{name}`"));
+            found.doubt(Degree::Unknown, format!("the module `{name}`"));
             let mut does = executes(Mark::UnknownProgram);
             does.reversibility = doorward_vocabulary::Reversibility::Irreversible;
             invocation.does.push(does);
         }
     }
+    found
 }
 
 /// `python -m http.server --bind 127.0.0.1` hands out the files of a directory to this machine alone.
-fn http_server(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn http_server(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
     let words: Option<Vec<&str>> = invocation.args.operands.iter().map(Field::exact).collect();
-    let Some(directory) = words.as_deref().and_then(served_here) else {
-        let mut does = Does::usual(Operation::Network);
-        does.marks.add(Mark::Listens);
-        return invocation.does.push(does);
-    };
-    let directory = Field::literal(directory, Default::default());
-    reads(out, Touch::ReadTree, &directory, invocation, state);
-}
-
-/// A module of the project, below a directory other than the current one if that is said: the files that are run for it,
-/// each as it is now.
-fn own_module(
-    runner: &mut Runner<'_, '_>,
-    name: &str,
-    root: Option<&str>,
-    invocation: &Invocation,
-    state: &mut State<'_>,
-) {
-    let Some(cwd) = root.or(invocation.cwd.as_deref()) else { return };
-    let base = path::join(cwd, &name.replace('.', "/"));
-    let mut files = python_files(runner.out.world, name, cwd, state);
-    files.push(path::lexical(&format!("{base}/__main__.py")));
-    for file in files {
-        let is_there = state.written.contains_key(&file) || runner.out.world.look(&file).kind == Kind::File;
-        if is_there {
-            let (input, words) = (Stream::unknown(Default::default()), invocation.args.operands.clone());
-            project_program(runner, &file, &words, state, &input, &invocation.by, How::Read);
+    match words.as_deref().and_then(served_here) {
+        Some(directory) => found.read(Touch::ReadTree, Field::literal(directory, Default::default())),
+        None => {
+            let mut does = Does::usual(Operation::Network);
+            does.marks.add(Mark::Listens);
+            invocation.does.push(does);
         }
     }
+    found
 }
 
 /// Files among the operands are run, wherever they lie.
-fn named_files(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let is_file = |field: &Field| field.dynamic || field.text.contains('/') || field.text.ends_with(".py");
-    for field in invocation.args.operands.clone().iter().filter(|field| is_file(field)) {
-        script_file(runner, field, Role::Script, invocation, state);
+fn named_files(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let is_file = |field: &&Field| field.dynamic || field.text.contains('/') || field.text.ends_with(".py");
+    for field in invocation.args.operands.iter().filter(is_file) {
+        found.run_script(field.clone(), Role::Script);
     }
+    found
 }
 
 /// Byte code is written beside what it is made from.
-fn byte_code(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let words = invocation.args.operands.clone();
+fn byte_code(invocation: &mut Invocation) -> Findings {
+    let mut found = Findings::default();
+    all_data(invocation);
+    let words = &invocation.args.operands;
     let is_flag = |field: &&Field| field.text.starts_with('-');
-    invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     // Without a file it compiles whatever Python can import; a list of files is in another file.
     let lists = words.iter().any(|field| field.text.starts_with("-i") || field.text == "-");
     if lists || words.iter().all(|field| is_flag(&field)) {
-        out.lower(Degree::Unknown, "which files are compiled");
+        found.doubt(Degree::Unknown, "which files are compiled");
     }
     for field in words.iter().filter(|field| !is_flag(field)) {
-        reads(out, Touch::ReadTree, field, invocation, state);
-        let is_file = field.text.ends_with(".py");
-        let beside = if is_file {
-            crate::path::join(&field.text, "../__pycache__")
-        } else {
-            crate::path::join(&field.text, "__pycache__")
-        };
-        writes(out, Touch::Create, &field.with_text(beside), invocation, state);
+        found.read(Touch::ReadTree, field.clone());
+        let beside = if field.text.ends_with(".py") { "../__pycache__" } else { "__pycache__" };
+        found.write(Touch::Create, field.with_text(path::join(&field.text, beside)));
     }
+    found
 }
 
-fn json_tool(out: &mut Observer<'_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let files: Vec<Field> =
-        invocation.args.operands.iter().filter(|field| !field.text.starts_with('-')).cloned().collect();
-    if let Some(file) = files.first() {
-        reads(out, Touch::Read, file, invocation, state);
+fn json_tool(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let mut files = invocation.args.operands.iter().filter(|field| !field.text.starts_with('-'));
+    if let Some(file) = files.next() {
+        found.read(Touch::Read, file.clone());
     }
-    if let Some(file) = files.get(1) {
-        writes(out, Touch::Write, file, invocation, state);
+    if let Some(file) = files.next() {
+        found.write(Touch::Write, file.clone());
     }
+    found
 }
 
-fn virtual_environment(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+fn virtual_environment(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
     let clears = invocation.args.operands.iter().any(|field| field.text == "--clear");
-    for field in invocation.args.operands.clone().iter().filter(|field| !field.text.starts_with('-')) {
+    for field in invocation.args.operands.iter().filter(|field| !field.text.starts_with('-')) {
         if clears {
-            role(runner, field, Role::DeleteTree, invocation, state);
+            found.role(field.clone(), Role::DeleteTree);
         }
-        let ((), mut caused) = runner.collect(|runner| writes(runner.out, Touch::Create, field, invocation, state));
-        caused.add(Mark::CountUnknown);
-        runner.out.write(caused);
+        let mut made = Findings::default();
+        made.write(Touch::Create, field.clone());
+        found.sealed(made, |caused, _| caused.add(Mark::CountUnknown));
     }
+    found
 }
 
 fn executes(mark: Mark) -> Does {

@@ -4,15 +4,18 @@ use doorward_vocabulary::{Degree, Mark, Operation, Sensitivity};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Does;
-use crate::observe::file_effect::Touch;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
 use crate::world::{Kind, World};
 use crate::{path, place};
 
 /// Words that read the environment.
+// jq's and yq's words: a filter that looks like data processing prints every secret of the environment
+// (interpreters-041).
 const ENVIRONMENT: &[&str] = &["env", "$ENV", "strenv", "envsubst"];
 
 /// Words that read files or modules.
+// jq's modules and yq's loaders: the operands are not all that is read.
 const FILES: &[&str] = &[
     "import",
     "include",

@@ -4,9 +4,9 @@ use doorward_vocabulary::{Degree, Mark, Operation, Scope, Sensitivity};
 
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 pub(super) fn kubectl(invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();
@@ -40,7 +40,7 @@ pub(super) fn kubectl(invocation: &mut Invocation) -> Findings {
         "drain" => invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Destroys)),
         "edit" => invocation.does.iter_mut().for_each(|does| does.marks.add(Mark::Interactive)),
         "exec" | "attach" | "run" | "debug" if invocation.args.operands.iter().any(|word| word.dynamic) => {
-            found.doubt(Degree::Opaque, "a command in a container that is not known");
+            found.doubt(Degree::Opaque, "a command in a container that doorward can't see");
         }
         _ => {}
     }

@@ -3,13 +3,13 @@
 use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 
 use super::super::Invocation;
-use super::package_script::deployment;
 use crate::knowledge::schema::Role;
+use crate::observe::field::Field;
 use crate::observe::program::findings::Findings;
-use crate::observe::program::tasks::destroys_database;
-use crate::observe::shell::field::Field;
+use crate::observe::program::named_tasks::{deployment, destroys_database};
 
 /// Variables that say how much or for what, not what to run.
+// `CC=`, `SHELL=`, `MAKEFLAGS=` and most other variables can name a program, so they ask. These only select or count.
 const HARMLESS: &[&str] = &[
     "V",
     "VERBOSE",
@@ -50,6 +50,8 @@ const HARMLESS: &[&str] = &[
 ];
 
 /// With these, recipes are printed; what a Makefile runs while it is read is run all the same.
+// `$(shell …)` and included files run even under `-n` (project-work-659), so this lowers nothing for an untrusted
+// project.
 const SAYING: &[&str] = &["-n", "--just-print", "--dry-run", "--recon", "-q", "--question"];
 
 pub(super) fn make(invocation: &mut Invocation) -> Findings {

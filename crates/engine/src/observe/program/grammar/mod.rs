@@ -12,15 +12,11 @@ mod dd;
 pub(crate) mod echo;
 mod find;
 mod find_certain;
-mod find_hits;
-pub(crate) mod find_listed;
-mod find_stats;
-mod find_words;
 mod fzf;
 mod gh_api;
 mod git;
 mod git_config;
-mod git_contents;
+pub(crate) mod git_contents;
 pub(crate) mod git_extra;
 mod git_helpers;
 mod git_hooks;
@@ -56,13 +52,12 @@ mod tmux;
 mod wrapper;
 
 pub(crate) use jq::reads_environment;
-pub(crate) use package_script::deployment;
 pub(crate) use sql_text::reads_only as sql_reads_only;
 
 use super::Invocation;
 use crate::knowledge::schema::Grammar;
-use crate::observe::program::findings::carry_out;
-use crate::observe::shell::run::Runner;
+use crate::observe::program::findings::Findings;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use awk::awk;
 use chmod::chmod;
@@ -88,17 +83,17 @@ use ssh::ssh;
 use tar::tar;
 use tmux::tmux;
 
-/// Lets the grammar of the program, if it has one, read what the tables cannot.
-pub(crate) fn grammar(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
+/// What the grammar of the program, if it has one, reads that the tables cannot.
+pub(crate) fn grammar(out: &Observer<'_>, invocation: &mut Invocation, state: &State<'_>) -> Findings {
     let mut entries = invocation.args.chain.iter().rev();
     let own = entries.next().and_then(|entry| entry.grammar);
     // A subcommand has the language of its program only where that language is about subcommands.
     let inherited = entries.find_map(|entry| entry.grammar).filter(|grammar| {
         matches!(grammar, Grammar::Git | Grammar::GitExtra | Grammar::Kubectl | Grammar::CloudCli | Grammar::Tmux)
     });
-    let Some(grammar) = own.or(inherited) else { return };
-    let world = runner.out.world;
-    let found = match grammar {
+    let Some(grammar) = own.or(inherited) else { return Findings::default() };
+    let world = out.world;
+    match grammar {
         Grammar::Sed => sed(invocation),
         Grammar::Awk => awk(world, invocation),
         Grammar::Make => make(invocation),
@@ -114,22 +109,20 @@ pub(crate) fn grammar(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, 
         Grammar::GhApi => gh_api(invocation),
         Grammar::Tmux => tmux(invocation),
         Grammar::Ssh => ssh(world, invocation),
+        Grammar::Shell => shell_program(invocation),
+        Grammar::Xargs => xargs(invocation),
+        Grammar::Test => test(invocation),
+        Grammar::Find => find(world, invocation),
+        Grammar::Git => git(world, invocation, state),
+        Grammar::GitExtra => git_extra(world, invocation, state),
+        Grammar::Interpreter => interpreter(out, invocation, state),
+        Grammar::PackageScript => package_script(out, invocation, state),
         // What these print says everything.
-        Grammar::Echo => return echo(world, invocation, state),
-        Grammar::Fzf => return fzf(invocation),
-        // These run what they find themselves, because what comes out of it decides how they go on.
-        Grammar::Shell => return shell_program(runner, invocation, state),
-        Grammar::Xargs => return xargs(runner, invocation, state),
-        Grammar::Test => return test(runner, invocation, state),
-        Grammar::Find => return find(runner, invocation, state),
-        Grammar::Git => return git(runner, invocation, state),
-        Grammar::Interpreter => return interpreter(runner, invocation, state),
-        Grammar::PackageScript => return package_script(runner, invocation, state),
-        Grammar::GitExtra => return git_extra(runner, invocation, state),
+        Grammar::Echo => echo(world, invocation, state),
+        Grammar::Fzf => fzf(invocation),
         // The interpreter of the shell has dealt with these.
-        Grammar::Cd | Grammar::Builtin => return,
+        Grammar::Cd | Grammar::Builtin => Findings::default(),
         // Their words were put in order before they were read.
-        Grammar::Ps | Grammar::Env | Grammar::Flock => return,
-    };
-    carry_out(runner, found, invocation, state);
+        Grammar::Ps | Grammar::Env | Grammar::Flock => Findings::default(),
+    }
 }

@@ -4,28 +4,24 @@ use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 
 use super::super::Invocation;
 use crate::knowledge::schema::{Does, Entry, Grammar, Role};
-use crate::observe::observer::By;
-use crate::observe::program::inner::inner_command;
-use crate::observe::program::invoke::invoke;
-use crate::observe::program::roles::flag_values;
-use crate::observe::program::tasks::destroys_database;
+use crate::observe::field::Field;
+use crate::observe::program::findings::Findings;
+use crate::observe::program::named_tasks::{deployment, destroys_database};
 use crate::observe::recipes::is_written_down;
-use crate::observe::shell::field::Field;
-use crate::observe::shell::run::Runner;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;
 use crate::path;
 use crate::world::{Kind, World};
 
-pub(super) fn package_script(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state: &mut State<'_>) {
-    let Some(first) = invocation.operand(0).cloned() else { return };
+pub(super) fn package_script(out: &Observer<'_>, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let Some(first) = invocation.operand(0).cloned() else { return Findings::default() };
     if invocation.roles.first() == Some(&Role::Command) {
-        return package_program(runner, &first, invocation, state);
+        return package_program(out, &first, invocation, state);
     }
     invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     let Some(script) = first.exact().map(str::to_owned) else {
-        runner.out.lower(Degree::Opaque, format!("which script `{}` runs", invocation.by.name));
-        return;
+        return Findings::doubtful(Degree::Opaque, format!("which script `{}` runs", invocation.by.name));
     };
     if invocation.args.chain.len() == 1 {
         // `yarn build`: the word was taken for a subcommand that does not exist.
@@ -36,7 +32,7 @@ pub(super) fn package_script(runner: &mut Runner<'_, '_>, invocation: &mut Invoc
         does.marks.add(Mark::RunsProject);
         invocation.does.push(does);
     }
-    if script == "env" && !is_written_down(runner.out.world, invocation, state) {
+    if script == "env" && !is_written_down(out.world, invocation, state) {
         let mut does = Does::usual(Operation::Read);
         does.marks.add(Mark::EnvironmentDump);
         invocation.does.push(does);
@@ -53,66 +49,67 @@ pub(super) fn package_script(runner: &mut Runner<'_, '_>, invocation: &mut Invoc
         let executes = invocation.does.iter_mut().filter(|does| does.operation == Operation::Execute);
         executes.for_each(|does| does.marks.add(Mark::Destroys));
     }
-    system_program(runner, &script, invocation, state);
+    let mut found = system_program(out, &script, invocation, state);
     let rest = invocation.args.operands.get(1..).unwrap_or_default();
     if rest.iter().any(|field| field.dynamic && field.shape == Shape::Any) {
-        runner.out.lower(Degree::Unknown, format!("what is passed to the script `{script}`"));
+        found.doubt(Degree::Unknown, format!("what is passed to the script `{script}`"));
     }
+    found
 }
 
 /// `pnpm curl …`: what is no script is looked for among the programs of the machine.
-fn system_program(runner: &mut Runner<'_, '_>, script: &str, invocation: &mut Invocation, state: &mut State<'_>) {
+fn system_program(out: &Observer<'_>, script: &str, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let mut found = Findings::default();
+    // `test` and `watch` are programs too, but behind a package manager everyone means the script.
     const SCRIPTS: &[&str] = &["test", "build", "check", "lint", "format", "watch", "start", "dev", "clean", "docs"];
     let looks =
         invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "npm" | "pnpm" | "yarn" | "bun"));
-    if !looks || SCRIPTS.contains(&script) || is_written_down(runner.out.world, invocation, state) {
-        return;
+    if !looks || SCRIPTS.contains(&script) || is_written_down(out.world, invocation, state) {
+        return found;
     }
     let of_packages = |entry: &Entry| entry.delegates.iter().any(|file| file == "package.json");
-    let knowledge = runner.out.knowledge;
-    let Some(entry) = knowledge.entry(script) else { return };
+    let knowledge = out.knowledge;
+    let Some(entry) = knowledge.entry(script) else { return found };
     let subs = entry.subs.all();
     let is_npm = invocation.args.chain.first().is_some_and(|entry| entry.key == "npm");
     // npm runs nothing but scripts, and one with the name of a tool is that tool if a word of the tool follows.
     if is_npm && !invocation.operand(1).and_then(Field::exact).is_some_and(|word| entry.subs.has(word)) {
-        return;
+        return found;
     }
     let mut parts = subs.iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
     if of_packages(&entry) || parts.any(|part| of_packages(&part)) {
         let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
-        let by = By { name: script.to_owned(), part: invocation.by.part };
-        invoke(runner, entry, &words, state, invocation.input.clone(), by);
-        return;
+        found.start_known(entry, script, words);
+    } else if !is_npm {
+        found.run(invocation.args.operands.clone());
     }
-    if !is_npm {
-        let words = invocation.args.operands.clone();
-        inner_command(runner, words, invocation, state);
-    }
+    found
 }
 
 /// `npx eslint .`: a tool that is known to work on projects counts as the project's own; anything else is fetched and run.
-fn package_program(runner: &mut Runner<'_, '_>, first: &Field, invocation: &mut Invocation, state: &mut State<'_>) {
+fn package_program(out: &Observer<'_>, first: &Field, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let mut found = Findings::default();
     invocation.roles.iter_mut().for_each(|role| *role = Role::Text);
     let chosen = invocation.args.has_any(&["-p", "--package", "-c", "--call"]);
-    let entry = first.exact().filter(|_| !chosen).and_then(|name| runner.out.knowledge.entry(name));
-    let knowledge = runner.out.knowledge;
+    let entry = first.exact().filter(|_| !chosen).and_then(|name| out.knowledge.entry(name));
+    let knowledge = out.knowledge;
     let known = entry.filter(|entry| {
         let mut subs = entry.subs.all().into_iter().filter_map(|sub| knowledge.entry(&format!("{} {sub}", entry.key)));
         works_on_packages(entry) || subs.any(|sub| works_on_packages(&sub))
     });
-    let known = known.filter(|_| is_installed(runner.out.world, &first.text, invocation));
+    let known = known.filter(|_| is_installed(out.world, &first.text, invocation));
     match known {
         Some(entry) => {
             invocation.done = true;
-            flag_values(runner, invocation, state);
+            found.flag_values();
             let words = invocation.args.operands.get(1..).unwrap_or_default().to_vec();
-            let by = By { name: first.text.clone(), part: invocation.by.part };
-            invocation.output = invoke(runner, entry, &words, state, invocation.input.clone(), by);
+            found.become_known(entry, first.text.clone(), words);
         }
         // `pdm run check`: a script that the manifest names.
-        None if is_written_down(runner.out.world, invocation, state) => {}
-        None => runner.out.lower(Degree::Unknown, format!("the program `{}` of a package", first.shown())),
+        None if is_written_down(out.world, invocation, state) => {}
+        None => found.doubt(Degree::Unknown, format!("the program `{}` of a package", first.shown())),
     }
+    found
 }
 
 /// The package lies in the project, as far as the world says; otherwise it would be fetched.
@@ -135,16 +132,6 @@ fn works_on_packages(entry: &Entry) -> bool {
     let runs_scripts = entry.grammar == Some(Grammar::Interpreter);
     (runs_scripts || entry.does.iter().any(|does| does.marks.has_any(&of_projects)))
         && entry.delegates.iter().any(|file| file == "package.json")
-}
-
-/// What the name of a target or script says about the world outside.
-pub(crate) fn deployment(name: &str) -> Option<Mark> {
-    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
-    words.find_map(|word| match word.to_ascii_lowercase().as_str() {
-        "deploy" | "rollout" | "provision" | "destroy" => Some(Mark::Deploy),
-        "publish" | "release" | "push" | "upload" => Some(Mark::Publish),
-        _ => None,
-    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Rewrites words that the flag reader would misread: signals, modes, old-style clusters, expressions.
 
 use crate::knowledge::schema::{Entry, Grammar, Takes};
-use crate::observe::observer::Observer;
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
+use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::world::World;
 
@@ -66,6 +66,7 @@ fn written_out(world: &dyn World, entry: &Entry, words: &[Field], state: &State<
 }
 
 /// Aliases of aliases deeper than this stay unknown.
+// Git itself refuses to loop. People nest an alias once.
 const ALIASES: usize = 5;
 
 /// Where the first word stands that is no flag of git itself.
@@ -134,6 +135,7 @@ fn signal(words: &[Field]) -> Option<Vec<Field>> {
 }
 
 fn is_signal(text: &str) -> bool {
+    // POSIX and Linux signals: `kill -9 1` and `kill -KILL 1` must not read the signal as a flag.
     const NAMES: &[&str] = &[
         "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
         "TERM", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",

@@ -6,11 +6,11 @@ use super::super::Invocation;
 use super::sed_script::{self, Deed};
 use crate::effect::Target;
 use crate::knowledge::schema::Role;
-use crate::observe::caused::Caused;
 use crate::observe::content;
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
+use crate::observe::sheet::caused::Caused;
 use crate::world::{Kind, Tracking, World};
 
 pub(super) fn sed(invocation: &mut Invocation) -> Findings {
@@ -22,7 +22,7 @@ pub(super) fn sed(invocation: &mut Invocation) -> Findings {
     edits.operands();
     let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>().map(|lines| lines.join("\n")) else {
         found.extend(edits);
-        found.doubt(Degree::Opaque, format!("a script of `{}` that is not known", invocation.by.name));
+        found.doubt(Degree::Opaque, format!("a script for `{}` that doorward can't see", invocation.by.name));
         found.unknown(Operation::Execute, Marks::default().with(Mark::InlineCode));
         return found;
     };

@@ -179,7 +179,7 @@ impl<'s> Reader<'s> {
     fn until(&mut self, delimiter: char) -> Result<(), String> {
         loop {
             match self.next() {
-                None => return Err("a pattern without its end".into()),
+                None => return Err("a pattern that never ends".into()),
                 Some('\\') => drop(self.next()),
                 Some(character) if character == delimiter => return Ok(()),
                 Some(_) => {}

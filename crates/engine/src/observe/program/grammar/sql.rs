@@ -5,9 +5,9 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility, 
 use super::super::Invocation;
 use super::sql_text::{Sql, weigh};
 use crate::knowledge::schema::{Does, Role};
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 use crate::observe::stream::Stream;
 
 pub(super) fn sql_client(invocation: &mut Invocation) -> Findings {
@@ -29,7 +29,7 @@ pub(super) fn sql_client(invocation: &mut Invocation) -> Findings {
         match text.known() {
             Some(text) => worst = worst.max(weigh(text)),
             None => {
-                found.doubt(Degree::Opaque, format!("SQL given to `{}` that is not known", invocation.by.name));
+                found.doubt(Degree::Opaque, format!("SQL given to `{}` that doorward can't see", invocation.by.name));
                 worst = worst.max(Sql::Destroys);
             }
         }
@@ -38,7 +38,7 @@ pub(super) fn sql_client(invocation: &mut Invocation) -> Findings {
         tables_in_files(&mut found, &texts);
     }
     if worst == Sql::Escapes {
-        found.doubt(Degree::Opaque, format!("SQL given to `{}` that leaves the database", invocation.by.name));
+        found.doubt(Degree::Opaque, format!("SQL given to `{}` that reaches outside the database", invocation.by.name));
         found.unknown(Operation::Execute, Marks::default().with(Mark::Database).with(Mark::ShellCode));
     }
     if let Some(file) = database_file(invocation) {

@@ -102,6 +102,8 @@ fn show_create(words: &[&str]) -> bool {
 
 /// Functions that reach files, other hosts or the server's shell.
 fn is_escape(word: &str) -> bool {
+    // Functions of PostgreSQL, SQLite, MySQL, SQL Server and DuckDB that read or write files, fetch addresses or
+    // start programs from inside a `select` (tools-069).
     const WORDS: &[&str] = &[
         "pg_read_file",
         "pg_read_binary_file",

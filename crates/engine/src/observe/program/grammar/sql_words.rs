@@ -1,11 +1,14 @@
 //! Words of SQL and of its shells that only read, as far as they are known.
 
 /// Statements that begin so may only read.
+// The first word is not enough: `with … insert` and `explain analyze delete` change data. The list below is checked
+// as well.
 pub(super) const READING: &[&str] = &[
     "select", "show", "describe", "desc", "explain", "with", "values", "pragma", "use", "begin", "commit", "rollback",
 ];
 
 /// Words that no reading statement holds.
+// As whole words outside strings and comments. `into` covers `select … into outfile`.
 pub(super) const CHANGING: &[&str] = &[
     "insert",
     "update",
@@ -47,6 +50,7 @@ pub(super) const CHANGING: &[&str] = &[
 ];
 
 /// Words that may stand before a parenthesis without being a function.
+// Everything else before a parenthesis is a function, and a function that is not in the next list may do anything.
 pub(super) const KEYWORDS: &[&str] = &[
     "in",
     "values",
@@ -94,6 +98,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 ];
 
 /// Functions that only compute.
+// Pure functions of the common dialects, compared without case. Extensions and stored procedures can never be here.
 pub(super) const FUNCTIONS: &[&str] = &[
     "count",
     "sum",
@@ -272,6 +277,7 @@ pub(super) const FUNCTIONS: &[&str] = &[
 ];
 
 /// Pragmas that tell something when they are given no value.
+// With a value the same pragmas change the database; some load code.
 pub(super) const PRAGMAS: &[&str] = &[
     "table_info",
     "table_xinfo",
@@ -295,9 +301,11 @@ pub(super) const PRAGMAS: &[&str] = &[
     "collation_list",
 ];
 
+// psql's commands that print. `\!`, `\copy`, `\i` and `\o` run or write something (interpreters-035).
 pub(super) const BACKSLASHES: &[&str] =
     &["\\l", "\\x", "\\timing", "\\conninfo", "\\z", "\\sf", "\\sv", "\\encoding", "\\q", "\\echo", "\\?", "\\h"];
 
+// sqlite3's commands that print. `.shell`, `.load`, `.import` and `.output` are left out (interpreters-036).
 pub(super) const DOTS: &[&str] = &[
     ".tables",
     ".schema",

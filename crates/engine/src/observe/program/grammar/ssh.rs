@@ -6,12 +6,14 @@ use super::super::Invocation;
 use crate::knowledge::schema::{Does, Role};
 use crate::network;
 use crate::observe::connect::Exchange;
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::{Findings, on_resource};
-use crate::observe::shell::field::Field;
 use crate::world::World;
 
 /// Options that only say how to connect.
+// `ProxyCommand`, `LocalCommand`, `KnownHostsCommand` and `PermitLocalCommand` run programs here and are missing
+// (program-flags-031).
 const PLAIN: &[&str] = &[
     "connecttimeout",
     "batchmode",
@@ -69,7 +71,7 @@ pub(super) fn ssh(world: &dyn World, invocation: &mut Invocation) -> Findings {
 fn remote_command(words: &[Field], marks: Marks, invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
     if words.iter().any(|word| word.dynamic) {
-        found.doubt(Degree::Opaque, "a command on another machine that is not known");
+        found.doubt(Degree::Opaque, "a command on another machine that doorward can't see");
     }
     if words.iter().any(|word| word.origin.secret) {
         found.send_secret();

@@ -4,9 +4,9 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Scope};
 
 use super::super::Invocation;
 use crate::knowledge::schema::Role;
-use crate::observe::file_effect::Touch;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -19,14 +19,14 @@ enum Mode {
 /// Archives are named from where the shell stands, which is `here`, and everything else from `-C`.
 pub(super) fn tar(here: Option<&str>, invocation: &mut Invocation) -> Findings {
     let Some(mode) = mode(invocation) else {
-        return Findings::doubtful(Degree::Unknown, format!("what `{}` is to do", invocation.by.name));
+        return Findings::doubtful(Degree::Unknown, format!("what `{}` should do", invocation.by.name));
     };
     let mut found = Findings::default();
     let args = &invocation.args;
     let is_loose = |field: &&Field| field.glob && !args.ended && field.text.starts_with(['*', '?', '[']);
     // A wildcard may match a file whose name is a flag, and flags of tar run programs.
     if let Some(glob) = args.operands.iter().find(is_loose) {
-        let what = format!("`{}` may match a name that is a flag of `{}`", glob.shown(), invocation.by.name);
+        let what = format!("`{}` may match a file named like a flag of `{}`", glob.shown(), invocation.by.name);
         found.doubt(Degree::Opaque, what);
     }
     let here = || here.map(str::to_owned);
@@ -95,7 +95,7 @@ fn unpack(invocation: &Invocation) -> Findings {
         }
     });
     if invocation.args.has_any(&["-P", "--absolute-names"]) {
-        found.doubt(Degree::Opaque, "an archive that is unpacked to any path it names");
+        found.doubt(Degree::Opaque, "an archive that may unpack to any path it names");
         found.unknown(Operation::Write, Marks::default());
     }
     found

@@ -3,8 +3,8 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
+use crate::observe::field::Field;
 use crate::observe::program::findings::Findings;
-use crate::observe::shell::field::Field;
 
 /// Takes back *opaque* from formats, and the run of code from messages, that only print.
 pub(super) fn tmux(invocation: &mut Invocation) -> Findings {
@@ -17,10 +17,10 @@ pub(super) fn tmux(invocation: &mut Invocation) -> Findings {
     let words =
         || invocation.args.operands.iter().chain(invocation.args.given.iter().filter_map(|given| given.value.as_ref()));
     if words().any(|field| field.text.ends_with(';')) {
-        found.doubt(Degree::Opaque, "several commands of tmux in one");
+        found.doubt(Degree::Opaque, "several tmux commands in one");
     }
     if words().any(|field| !prints_only(&field.text)) {
-        found.doubt(Degree::Opaque, "a format of tmux that may run a command");
+        found.doubt(Degree::Opaque, "a tmux format that may run a command");
     }
     let is_message =
         invocation.args.entry().is_some_and(|entry| matches!(&*entry.key, "tmux display-message" | "tmux display"));

@@ -1,7 +1,7 @@
 //! Wrappers that put words together before they run them: `env -S`, `flock FILE -c LINE`.
 
 use crate::knowledge::schema::{Entry, Takes};
-use crate::observe::shell::field::Field;
+use crate::observe::field::Field;
 
 /// Writes out `env -S 'a b' c` as `env a b c`, and the lone `-` as `-i`.
 ///

@@ -1,0 +1,129 @@
+//! Whether what an operation changes on a path can be had back: from git, from a build, or not at all.
+
+use doorward_vocabulary::{Mark, Reversibility, Scope};
+
+use super::touch::Touch;
+use crate::effect::{Amount, Effect};
+use crate::observe::sheet::observer::Observer;
+use crate::policy::Thresholds;
+use crate::world::{Kind, Tally, Tracking, World};
+
+impl Observer<'_> {
+    /// Whether what the operation changes can be had back.
+    pub(crate) fn reversibility(&self, touch: Touch, real: &str, effect: &mut Effect) -> Reversibility {
+        if touch.reads() {
+            return Reversibility::NothingChanges;
+        }
+        if effect.marks.has(Mark::Temp) && self.made.iter().any(|made| real.starts_with(made.as_str())) {
+            effect.scope = Scope::Scratch;
+            effect.marks.add(Mark::SessionFile);
+            return Reversibility::Rebuildable;
+        }
+        let look = self.world.look(real);
+        if look.hard_links > 1 && look.kind == Kind::File {
+            effect.marks.add(Mark::HardLinked);
+        }
+        match look.kind {
+            Kind::Missing => {
+                effect.marks.add(Mark::Creates);
+                return if matches!(touch, Touch::Delete | Touch::DeleteTree | Touch::Move) {
+                    Reversibility::NothingChanges
+                } else {
+                    Reversibility::Tracked
+                };
+            }
+            Kind::Special => effect.marks.add(Mark::Device),
+            Kind::File | Kind::Directory | Kind::Link | Kind::Unlisted | Kind::Unreadable => {}
+        }
+        if look.created_this_session {
+            effect.marks.add(Mark::SessionFile);
+            return Reversibility::Rebuildable;
+        }
+        if matches!(touch, Touch::Create) {
+            return Reversibility::Tracked;
+        }
+        if touch == Touch::DeleteTree {
+            return tree_reversibility(self.world, real, effect);
+        }
+        // What nobody has seen may be a directory, and only a file that is seen passes as one that git has.
+        if touch == Touch::Delete && look.kind == Kind::Unlisted && effect.scope == Scope::File {
+            effect.scope = Scope::Directory;
+        }
+        let tracking = self.world.tracking(real);
+        if matches!(touch, Touch::Write | Touch::Edit)
+            && tracking != Tracking::Rebuildable
+            && effect.scope != Scope::Scratch
+        {
+            effect.marks.add(Mark::Unseen);
+        }
+        match (tracking, touch) {
+            // What was staged and never committed is lost with the next commit.
+            (Tracking::Clean, Touch::Delete) if !self.world.is_committed(real) => Reversibility::Irreversible,
+            (Tracking::Clean, _) => Reversibility::Tracked,
+            (Tracking::Rebuildable, _) => Reversibility::Rebuildable,
+            // The change itself says what it took out, so it can be turned round.
+            (Tracking::Modified | Tracking::Untracked, Touch::Edit | Touch::Append | Touch::Metadata) => {
+                Reversibility::Tracked
+            }
+            (
+                Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown,
+                _,
+            ) => {
+                if matches!(touch, Touch::Write) {
+                    effect.marks.add(Mark::Truncates);
+                }
+                if touch == Touch::Delete && look.kind == Kind::File {
+                    effect.amount = Some(Amount { files: 1, bytes: look.size, at_least: false });
+                }
+                Reversibility::Irreversible
+            }
+        }
+    }
+}
+
+fn tree_reversibility(world: &dyn World, real: &str, effect: &mut Effect) -> Reversibility {
+    // Nobody needs to count what lies below the root.
+    if effect.marks.has_any(&[Mark::Root, Mark::HomeRoot, Mark::SystemDirectory]) {
+        effect.marks.add(Mark::CountUnknown);
+        return Reversibility::Irreversible;
+    }
+    match world.tally(real) {
+        Tally::Counted { unrestorable: 0, files, .. } if files > 0 => match world.tracking(real) {
+            Tracking::Rebuildable => Reversibility::Rebuildable,
+            Tracking::Clean
+            | Tracking::Modified
+            | Tracking::Untracked
+            | Tracking::Ignored
+            | Tracking::Outside
+            | Tracking::Unknown => Reversibility::Tracked,
+        },
+        Tally::Counted { unrestorable, unrestorable_bytes, .. } => {
+            let lost = Amount { files: unrestorable, bytes: unrestorable_bytes, at_least: false };
+            effect.amount = Some(lost);
+            if crate::limits::is_bulk(lost, &Thresholds::default()) {
+                effect.marks.add(Mark::Bulk);
+            }
+            Reversibility::Irreversible
+        }
+        // Too much to count, but a build makes it again.
+        Tally::More { .. } if world.tracking(real) == Tracking::Rebuildable => Reversibility::Rebuildable,
+        Tally::More { files, bytes } => {
+            effect.amount = Some(Amount { files, bytes, at_least: true });
+            effect.marks.add(Mark::Bulk);
+            effect.marks.add(Mark::CountUnknown);
+            Reversibility::Irreversible
+        }
+        Tally::Unknown => {
+            effect.marks.add(Mark::CountUnknown);
+            match world.tracking(real) {
+                Tracking::Clean => Reversibility::Tracked,
+                Tracking::Rebuildable => Reversibility::Rebuildable,
+                Tracking::Modified
+                | Tracking::Untracked
+                | Tracking::Ignored
+                | Tracking::Outside
+                | Tracking::Unknown => Reversibility::Irreversible,
+            }
+        }
+    }
+}
