@@ -241,12 +241,18 @@ pub(super) fn address(out: &mut Observer<'_>, field: &Field, invocation: &mut In
 /// The host in `HOST/OWNER/REPO`, `user@HOST:path`, `HOST:PORT`; `None`: a name that the program's own service knows.
 fn host_of(field: &Field) -> Option<Field> {
     let Some(text) = field.exact() else { return Some(field.clone()) };
+    // A path on this machine.
+    if text.starts_with(['.', '/', '~']) {
+        return None;
+    }
     let behind_user = text.split_once('@').map_or(text, |(_, rest)| rest);
     let is_user = behind_user.len() != text.len();
     let first = behind_user.split('/').next().unwrap_or_default();
     // `alpine:3`, `library/app`: a registry is named only by a name with a dot before the first slash.
-    let host = first.split(':').next().unwrap_or_default();
-    (is_user || host.contains('.') || host == "localhost").then(|| field.with_text(first))
+    let (host, port) = first.split_once(':').unwrap_or((first, ""));
+    let is_port = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    let shown = if is_port { first } else { host };
+    (is_user || host.contains('.') || host == "localhost").then(|| field.with_text(shown))
 }
 
 /// Where a file is expected, many programs take an address as well.

@@ -78,6 +78,10 @@ struct Place<'a> {
 
 /// The shape of a value, as far as it can be read.
 fn shape(place: &Place<'_>, text: &str, role: Role) -> Option<Shape> {
+    if role == Role::Address {
+        // A repository on this machine, but not in this project.
+        return (text.starts_with(['/', '~', '.']) && place.is_left_by(text)).then_some(Shape::Elsewhere);
+    }
     if text.is_empty() || !matches!(role, Role::Data | Role::Name) {
         return None;
     }

@@ -253,8 +253,8 @@ fn verb(word: &str, dashed: bool) -> Option<Verb> {
 mod tests {
     use super::super::check::check;
 
-    const AWS: &str = "name = 'aws'\nwhat = 'x'\ngrammar = 'cloud-cli'\ndoes = ['network +cloud']\n[flags]\n'--region --query' = 'data'\n[sub.s3]\ndoes = ['network +cloud']\n[sub.s3.sub.ls]\noperands = ['data?']\ndoes = ['network +cloud']\n[sub.s3.sub.'cp sync']\noperands = ['data', 'data']\ndoes = ['network external irreversible beyond +cloud +upload']";
-    const GCLOUD: &str = "name = 'gcloud'\naliases = ['az']\nwhat = 'x'\ngrammar = 'cloud-cli'\ndoes = ['network +cloud']\n[flags]\n'--zone -g -n' = 'data'";
+    const AWS: &str = "name = 'aws'\nwhat = 'x'\ngrammar = 'cloud-cli'\ndoes = ['network +cloud']\n[flags]\n'--region --query' = 'name'\n[sub.s3]\ndoes = ['network +cloud']\n[sub.s3.sub.ls]\noperands = ['name?']\ndoes = ['network +cloud']\n[sub.s3.sub.'cp sync']\noperands = ['name', 'name']\ndoes = ['network external irreversible beyond +cloud +upload']";
+    const GCLOUD: &str = "name = 'gcloud'\naliases = ['az']\nwhat = 'x'\ngrammar = 'cloud-cli'\ndoes = ['network +cloud']\n[flags]\n'--zone -g -n' = 'name'";
 
     #[test]
     fn verbs() {

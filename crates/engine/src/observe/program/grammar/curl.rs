@@ -191,7 +191,7 @@ fn names_itself(invocation: &Invocation) -> bool {
 mod tests {
     use super::super::check::{check, flows};
 
-    const CURL: &str = "name = 'curl'\nwhat = 'x'\ngrammar = 'curl'\noperands = ['url*']\n[flags]\nplain = '-s -S -L -f -i -I -G -J -O'\n'-d --data --data-binary --data-raw --json -F --form -H -X --request -b' = 'data'\n'-o --output' = 'write'\n'-T --upload-file' = 'upload'\n'--url' = 'url'\n'-K --config' = 'opaque config'";
+    const CURL: &str = "name = 'curl'\nwhat = 'x'\ngrammar = 'curl'\noperands = ['url*']\n[flags]\nplain = '-s -S -L -f -i -I -G -J -O'\n'-d --data --data-binary --data-raw --json -F --form -H -X --request -b' = 'text'\n'-o --output' = 'write'\n'-T --upload-file' = 'upload'\n'--url' = 'url'\n'-K --config' = 'opaque config'";
     const WGET: &str = "name = 'wget'\nwhat = 'x'\ngrammar = 'curl'\noperands = ['url*']\n[flags]\nplain = '-q'\n'-O' = 'write'\n'--post-file' = 'upload'";
 
     #[test]

@@ -35,7 +35,7 @@ pub(super) fn dd(invocation: &mut Invocation) -> Findings {
 mod tests {
     use super::super::check::check;
 
-    const DD: &str = "name = 'dd'\nwhat = 'x'\ngrammar = 'dd'\noperands = ['data*']";
+    const DD: &str = "name = 'dd'\nwhat = 'x'\ngrammar = 'dd'\noperands = ['text*']";
 
     #[test]
     fn files_and_devices() {

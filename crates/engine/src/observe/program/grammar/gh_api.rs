@@ -83,12 +83,12 @@ name = "gh"
 what = "x"
 [sub.api]
 grammar = "gh-api"
-operands = ["data"]
+operands = ["text"]
 does = ["network"]
 [sub.api.flags]
 plain = "--paginate"
-"-q --jq" = "data"
-"-X --method -f --raw-field -F --field" = "data !write"
+"-q --jq" = "text"
+"-X --method -f --raw-field -F --field" = "text !write"
 "--input" = "upload !write"
 [sub.api.extra]
 write = "network external irreversible beyond +external-write"

@@ -9,7 +9,7 @@ grammar = "git"
 [flags]
 plain = "--no-pager -P"
 "-C --work-tree" = "cwd"
-"-c" = "data"
+"-c" = "text"
 "--git-dir" = "config"
 [sub."status"]
 operands = ["list*"]
@@ -19,19 +19,19 @@ inherits = false
 numbers = true
 operands = ["read*"]
 flags.plain = "-p --oneline --ext-diff"
-flags."-n" = "data"
-flags."--format" = "?data"
+flags."-n" = "text"
+flags."--format" = "?text"
 [sub."show diff"]
 inherits = false
 operands = ["read*"]
 flags.plain = "--stat --name-only --no-index --cached --no-ext-diff --no-textconv"
 [sub.grep]
 inherits = false
-operands = ["data unless -e", "read*"]
+operands = ["text unless -e", "read*"]
 flags.plain = "-n -l"
 flags."-O" = "?execute"
 [sub."rev-parse merge-base"]
-operands = ["data*"]
+operands = ["text*"]
 flags.plain = "--show-toplevel --abbrev-ref"
 [sub."ls-files"]
 operands = ["list*"]
@@ -40,13 +40,13 @@ inherits = false
 operands = ["list*"]
 does = ["mutate tracked +commit"]
 flags.plain = "-a --no-edit"
-flags."-m" = "data"
+flags."-m" = "text"
 flags."--amend" = "+history-rewrite"
 [sub.checkout]
 inherits = false
-operands = ["data*"]
+operands = ["text*"]
 does = ["mutate tracked +commit"]
-flags."-b" = "data"
+flags."-b" = "text"
 [sub.restore]
 inherits = false
 operands = ["list*"]
@@ -54,13 +54,13 @@ does = ["delete irreversible +discards-work"]
 flags."-S --staged" = "read-only"
 [sub.reset]
 inherits = false
-operands = ["data*"]
+operands = ["text*"]
 does = ["mutate tracked +commit"]
 flags."--hard" = "!discard"
 extra.discard = "delete irreversible +discards-work"
 [sub.branch]
 inherits = false
-operands = ["data*"]
+operands = ["text*"]
 does = ["mutate tracked +commit"]
 flags.plain = "-v"
 flags."-a --show-current" = "read-only"
@@ -68,33 +68,33 @@ flags."-d" = "+commit"
 flags."-D" = "+commit +force"
 [sub.config]
 inherits = false
-operands = ["data*"]
+operands = ["text*"]
 does = ["mutate +git-config"]
 flags.plain = "--global --local"
 flags."--get" = "read-only"
 flags."--unset" = "+git-config"
 [sub.push]
 inherits = false
-operands = ["data*"]
+operands = ["text*"]
 does = ["network external irreversible beyond +push"]
 flags.plain = "-u"
 flags."-f --force" = "+force"
-flags."--force-with-lease" = "?data +force"
+flags."--force-with-lease" = "?text +force"
 flags."--delete" = "+destroys"
 flags."-n --dry-run" = "dry-run"
 [sub."fetch pull"]
 inherits = false
-operands = ["data*"]
+operands = ["text*"]
 does = ["network +own-remote", "mutate tracked"]
 flags."--upload-pack" = "code-sh"
 [sub.clone]
 inherits = false
 operands = ["url", "create?"]
 does = ["write tracked +creates +download"]
-flags."--depth" = "data"
+flags."--depth" = "text"
 [sub.remote]
 [sub.remote.sub.add]
-operands = ["data", "data"]
+operands = ["text", "text"]
 does = ["mutate +git-remote-change"]
 "#;
 

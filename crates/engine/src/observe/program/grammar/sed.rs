@@ -99,7 +99,7 @@ fn scripts(invocation: &Invocation) -> Vec<Field> {
 mod tests {
     use super::super::check::check;
 
-    const SED: &str = "name = 'sed'\nwhat = 'x'\ngrammar = 'sed'\noperands = ['data unless -e -f --expression --file', 'read*']\n[flags]\nplain = '-n -E -r -s -u -z'\n'-e --expression' = 'data'\n'-f --file' = 'script'\n'-i -I --in-place' = '?data operands=edit'";
+    const SED: &str = "name = 'sed'\nwhat = 'x'\ngrammar = 'sed'\noperands = ['text unless -e -f --expression --file', 'read*']\n[flags]\nplain = '-n -E -r -s -u -z'\n'-e --expression' = 'text'\n'-f --file' = 'script'\n'-i -I --in-place' = '?text operands=edit'";
 
     #[test]
     fn printing_and_editing() {
