@@ -47,59 +47,23 @@ pub(super) fn operands(invocation: &Invocation) -> Findings {
     let operands = &invocation.args.operands;
     for (index, (field, role)) in operands.iter().zip(&invocation.roles).enumerate() {
         let rest = || operands.get(index..).unwrap_or_default().to_vec();
-        match role {
-            Role::Command => {
-                let mut words = rest();
-                // `uv run tool.py`: such a file is given to Python, not started.
-                if invocation.by.name == "uv run" && field.exact().is_some_and(|text| text.ends_with(".py")) {
-                    words.insert(0, Field::literal("python", field.span));
-                }
-                found.run_in_environment(words);
-                return found;
+        if *role == Role::Command {
+            let mut words = rest();
+            // `uv run tool.py`: such a file is given to Python, not started.
+            if invocation.by.name == "uv run" && field.exact().is_some_and(|text| text.ends_with(".py")) {
+                words.insert(0, Field::literal("python", field.span));
             }
-            Role::Shell => {
-                found.run_joined(rest());
-                return found;
-            }
-            Role::Into => found.put_into(field.clone(), Some(index)),
-            Role::Env
-            | Role::Data
-            | Role::Read
-            | Role::Print
-            | Role::ReadTree
-            | Role::List
-            | Role::Write
-            | Role::Append
-            | Role::Create
-            | Role::Empty
-            | Role::Edit
-            | Role::Delete
-            | Role::DeleteTree
-            | Role::Move
-            | Role::LinkSource
-            | Role::Metadata
-            | Role::MetadataTree
-            | Role::Upload
-            | Role::Execute
-            | Role::Script
-            | Role::ScriptSh
-            | Role::Config
-            | Role::Code
-            | Role::CodeSh
-            | Role::CodePython
-            | Role::CodeJs
-            | Role::CodeSql
-            | Role::Line
-            | Role::Cwd
-            | Role::Url
-            | Role::UrlUpload
-            | Role::Host
-            | Role::RemotePath
-            | Role::RemoteInto
-            | Role::Mount
-            | Role::Resource
-            | Role::Package
-            | Role::Pid => found.role(field.clone(), *role),
+            found.run_in_environment(words);
+            return found;
+        }
+        if *role == Role::Shell {
+            found.run_joined(rest());
+            return found;
+        }
+        if *role == Role::Into {
+            found.put_into(field.clone(), Some(index));
+        } else {
+            found.role(field.clone(), *role);
         }
     }
     found

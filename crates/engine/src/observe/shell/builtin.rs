@@ -12,6 +12,7 @@ use super::exports::{assign, export};
 use super::poison::hides_history;
 use super::runner::Runner;
 use super::state::State;
+use super::trap::trap;
 use super::variables::{has_letter, let_builtin, printf_variable, read, wait};
 use super::zsh::note_numbers;
 use crate::knowledge::schema::Role;
@@ -95,7 +96,7 @@ impl Runner<'_, '_> {
             "source" | "." => self.source(words, state, input, by),
             "command" | "builtin" => self.command_builtin(words, state, input, by),
             "alias" => self.alias(words, state, by),
-            "trap" => self.trap(words, state, by),
+            "trap" => trap(self, words, state, by),
             "read" | "mapfile" | "readarray" | "getopts" => read(self, name, words, state, input, by),
             "printf" if words.first().is_some_and(|word| word.text.contains(['d', 'i', 'o', 'u', 'x', 'X', '*'])) => {
                 note_numbers(self, words, state);

@@ -14,6 +14,7 @@ use super::loops::{forget_assigned, loop_value};
 use super::runner::{DEPTH, Runner};
 use super::simple::finish_redirects;
 use super::state::State;
+use super::trap::spring_traps;
 use super::zsh::note_hook;
 use crate::observe::shell::background::unwaited;
 use crate::observe::stream::{Origin, Stream};
@@ -79,7 +80,7 @@ impl Runner<'_, '_> {
     pub(crate) fn pipeline<'a>(&mut self, pipeline: &'a Pipeline, state: &mut State<'a>, input: Stream) -> Stream {
         if let [command] = pipeline.commands.as_slice() {
             let output = self.command(command, state, input);
-            self.spring_traps(state);
+            spring_traps(self, state);
             return output;
         }
         let mut stream = input;
@@ -87,7 +88,7 @@ impl Runner<'_, '_> {
             if at + 1 == pipeline.commands.len() && state.dialect == Dialect::Zsh {
                 // zsh runs the last one itself, so what it sets stays set.
                 stream = self.command(command, state, stream);
-                self.spring_traps(state);
+                spring_traps(self, state);
                 break;
             }
             let mut inner = state.clone();

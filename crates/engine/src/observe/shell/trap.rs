@@ -11,58 +11,57 @@ use crate::observe::field::Field;
 use crate::observe::sheet::observer::By;
 use crate::observe::stream::Stream;
 
-impl Runner<'_, '_> {
-    pub(crate) fn trap(&mut self, words: &[Field], state: &mut State<'_>, by: &By) -> Option<Stream> {
-        let mut words = words.iter().filter(|word| word.text != "--");
-        let Some(first) = words.next() else { return Some(Stream::empty()) };
-        let signals: Vec<&Field> = words.collect();
-        match first.known() {
-            Some("-" | "-p" | "-l" | "-lp" | "") => {}
-            Some(_) if signals.is_empty() => {}
-            Some(text) => {
-                let text = text.to_owned();
-                let at_end = signals.iter().all(|signal| matches!(signal.exact(), Some("EXIT" | "0")));
-                self.set_trap(text, at_end, state, by);
-            }
-            None => runs_data(self.out, first.origin, by),
+/// `trap TEXT SIGNAL …`
+pub(super) fn trap(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut State<'_>, by: &By) -> Option<Stream> {
+    let mut words = words.iter().filter(|word| word.text != "--");
+    let Some(first) = words.next() else { return Some(Stream::empty()) };
+    let signals: Vec<&Field> = words.collect();
+    match first.known() {
+        Some("-" | "-p" | "-l" | "-lp" | "") => {}
+        Some(_) if signals.is_empty() => {}
+        Some(text) => {
+            let text = text.to_owned();
+            let at_end = signals.iter().all(|signal| matches!(signal.exact(), Some("EXIT" | "0")));
+            set_trap(runner, text, at_end, state, by);
         }
-        Some(Stream::empty())
+        None => runs_data(runner.out, first.origin, by),
     }
+    Some(Stream::empty())
+}
 
-    fn set_trap(&mut self, text: String, at_end: bool, state: &mut State<'_>, by: &By) {
+fn set_trap(runner: &mut Runner<'_, '_>, text: String, at_end: bool, state: &mut State<'_>, by: &By) {
+    let mut inner: State<'_> = state.clone();
+    runner.apart(|runner| runner.eval_text(&text, &mut inner, Stream::empty(), by.part));
+    inner.written = Rc::clone(&state.written);
+    if !at_end && !inner.equals(state) {
+        runner.out.lower(Degree::Opaque, "a trap that may change variables or the directory at any time");
+    }
+    runner.traps.push(Trap {
+        text,
+        part: by.part,
+        variables: Rc::clone(&state.variables),
+        cwd: state.cwd.clone(),
+        positional: state.positional.clone(),
+    });
+}
+
+/// Looks at the traps again if something changed that they use.
+pub(super) fn spring_traps(runner: &mut Runner<'_, '_>, state: &State<'_>) {
+    if runner.traps.is_empty() {
+        return;
+    }
+    let mut traps = std::mem::take(&mut runner.traps);
+    for trap in &mut traps {
+        if !trap.notices(state) {
+            continue;
+        }
+        trap.variables = Rc::clone(&state.variables);
+        trap.cwd.clone_from(&state.cwd);
+        trap.positional.clone_from(&state.positional);
         let mut inner: State<'_> = state.clone();
-        self.apart(|runner| runner.eval_text(&text, &mut inner, Stream::empty(), by.part));
-        inner.written = Rc::clone(&state.written);
-        if !at_end && !inner.equals(state) {
-            self.out.lower(Degree::Opaque, "a trap that may change variables or the directory at any time");
-        }
-        self.traps.push(Trap {
-            text,
-            part: by.part,
-            variables: Rc::clone(&state.variables),
-            cwd: state.cwd.clone(),
-            positional: state.positional.clone(),
-        });
+        runner.apart(|runner| runner.eval_text(&trap.text, &mut inner, Stream::empty(), trap.part));
     }
-
-    /// Looks at the traps again if something changed that they use.
-    pub(crate) fn spring_traps(&mut self, state: &State<'_>) {
-        if self.traps.is_empty() {
-            return;
-        }
-        let mut traps = std::mem::take(&mut self.traps);
-        for trap in &mut traps {
-            if !trap.notices(state) {
-                continue;
-            }
-            trap.variables = Rc::clone(&state.variables);
-            trap.cwd.clone_from(&state.cwd);
-            trap.positional.clone_from(&state.positional);
-            let mut inner: State<'_> = state.clone();
-            self.apart(|runner| runner.eval_text(&trap.text, &mut inner, Stream::empty(), trap.part));
-        }
-        self.traps = traps;
-    }
+    runner.traps = traps;
 }
 
 impl Trap {
