@@ -153,4 +153,35 @@ pub(super) fn secret_variable(name: &str) -> bool {
         && !matches!(upper.as_str(), "GIT_AUTHOR_NAME" | "GIT_AUTHOR_EMAIL" | "GIT_AUTHOR_DATE" | "SSH_AUTH_SOCK")
         || upper.ends_with("_PAT")
         || upper.ends_with("_KEY")
+        || holds_connection(&upper)
+}
+
+/// `DATABASE_URL`, `MONGO_URI`, `REPORTING_DSN`: such an address has the password in it.
+fn holds_connection(upper: &str) -> bool {
+    // Services that are reached with a login in the address. `SITE_URL` and the like have none.
+    const SERVICES: &[&str] = &[
+        "DATABASE",
+        "DB",
+        "MONGO",
+        "MONGODB",
+        "REDIS",
+        "POSTGRES",
+        "POSTGRESQL",
+        "PG",
+        "MYSQL",
+        "MARIADB",
+        "AMQP",
+        "RABBITMQ",
+        "BROKER",
+        "CLICKHOUSE",
+        "ELASTIC",
+        "ELASTICSEARCH",
+        "SMTP",
+        "MAILER",
+    ];
+    if upper.contains("CONNECTION_STRING") || upper.ends_with("_DSN") {
+        return true;
+    }
+    let name = upper.strip_suffix("_URL").or_else(|| upper.strip_suffix("_URI"));
+    name.is_some_and(|name| name.split('_').any(|word| SERVICES.contains(&word)))
 }

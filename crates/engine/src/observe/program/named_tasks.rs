@@ -89,10 +89,15 @@ fn names(invocation: &Invocation) -> Vec<String> {
 
 /// What the name of a target or script says about the world outside.
 pub(crate) fn deployment(name: &str) -> Option<Mark> {
-    let mut words = name.split(|letter: char| !letter.is_ascii_alphanumeric());
-    words.find_map(|word| match word.to_ascii_lowercase().as_str() {
+    // `build:prod` and `start:production` make or run something here.
+    const LOCAL: &[&str] =
+        &["build", "compile", "bundle", "start", "serve", "preview", "lint", "test", "watch", "analyze"];
+    let words = || name.split(|letter: char| !letter.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+    let is_local = words().any(|word| LOCAL.contains(&word.as_str()));
+    words().find_map(|word| match word.as_str() {
         "deploy" | "rollout" | "provision" | "destroy" => Some(Mark::Deploy),
         "publish" | "release" | "push" | "upload" => Some(Mark::Publish),
+        "prod" | "production" if !is_local => Some(Mark::Deploy),
         _ => None,
     })
 }

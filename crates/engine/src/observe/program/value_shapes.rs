@@ -4,7 +4,7 @@ use doorward_vocabulary::{Degree, Mark};
 
 use super::Invocation;
 use super::findings::Findings;
-use crate::knowledge::schema::{Facet, Role};
+use crate::knowledge::schema::{Count, Facet, Operand, Role};
 use crate::path;
 use crate::world::World;
 
@@ -66,6 +66,23 @@ pub(super) fn foreign_settings(world: &dyn World, invocation: &Invocation) -> Fi
             let name = &invocation.by.name;
             found.doubt(Degree::Unknown, format!("the settings next to `{}`, which `{name}` loads", field.text));
         }
+    }
+    found
+}
+
+/// `xxd *`: a wildcard stands for one word in the call and for several when it runs; the last of them may be written.
+pub(super) fn filled_by_wildcard(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let args = &invocation.args;
+    let Some(entry) = args.entry() else { return found };
+    let is_open = args.operands.iter().any(|field| field.glob || field.many);
+    let writes =
+        |role: Role| matches!(role, Role::Write | Role::Append | Role::Create | Role::Edit | Role::Into | Role::Empty);
+    let is_single = |operand: &Operand| operand.count != Count::Any && operand.given.is_empty() && writes(operand.role);
+    // Words that fill the position show their own effect.
+    if is_open && args.operands.len() < entry.operands.len() && entry.operands.iter().skip(1).any(is_single) {
+        let name = &invocation.by.name;
+        found.doubt(Degree::Unknown, format!("which file `{name}` writes if the wildcard stands for several"));
     }
     found
 }

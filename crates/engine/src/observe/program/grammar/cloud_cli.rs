@@ -230,9 +230,9 @@ fn verb(word: &str, dashed: bool) -> Option<Verb> {
             || list.contains(&pair.as_str())
             || (list.contains(&start) && (dashed || word.contains('-')))
     };
-    if dashed && READING_PAIRS.contains(&pair.as_str()) && !SECRET.contains(&word) {
+    if dashed && READING_PAIRS.contains(&pair.as_str()) && !SECRET.contains(&word) && !shows_a_secret(word) {
         Some(Verb::Read)
-    } else if SECRET.contains(&word) {
+    } else if SECRET.contains(&word) || shows_a_secret(word) {
         Some(Verb::Secret)
     } else if LOCAL.contains(&word) {
         Some(Verb::Local)

@@ -295,3 +295,21 @@ pub(super) const STREAMED: &[&str] = &[
     "get-session-output",
     "get-model-template",
 ];
+
+/// A verb that shows something, and a noun that is a secret: `list-credentials`, `get-auth-string`.
+pub(super) fn shows_a_secret(word: &str) -> bool {
+    // What a service calls its passwords. `list-secrets` and `list-access-keys` show names only and are not here.
+    const NOUNS: &[&str] = &[
+        "credential",
+        "credentials",
+        "auth-string",
+        "key-string",
+        "password",
+        "passwords",
+        "master-password",
+        "admin-password",
+    ];
+    const SHOWING: &[&str] = &["get", "list", "show", "print", "export", "fetch", "describe", "reveal", "view", "read"];
+    let Some((verb, noun)) = word.split_once('-') else { return false };
+    SHOWING.contains(&verb) && NOUNS.iter().any(|known| noun == *known || noun.ends_with(&format!("-{known}")))
+}
