@@ -12,6 +12,24 @@ fn parsed() -> Vec<(String, ProgramFile)> {
 }
 
 #[test]
+fn an_alias_is_another_name_of_the_same_program_and_stands_in_an_example() {
+    let files = parsed();
+    let names = |(name, file): &(String, ProgramFile)| {
+        file.unproven_aliases().map(|alias| format!("{name}: `{alias}`")).collect::<Vec<_>>()
+    };
+    let unproven: Vec<String> = files.iter().flat_map(names).collect();
+    assert!(unproven.is_empty(), "aliases without an example:\n{}", unproven.join("\n"));
+}
+
+#[test]
+fn every_program_file_says_its_family() {
+    let files = parsed();
+    let without: Vec<&str> =
+        files.iter().filter(|(_, file)| file.family.is_none()).map(|(name, _)| name.as_str()).collect();
+    assert!(without.is_empty(), "files without a family:\n{}", without.join("\n"));
+}
+
+#[test]
 fn every_example_of_a_program_file_holds() {
     let files = parsed();
     let wrong: Vec<String> = files

@@ -141,6 +141,12 @@ const CASES: &[Case] = &[
         instead: "ask the user to open the port",
     },
     Case {
+        rule: "plaintext",
+        fits: |effect| effect.marks.has(Mark::Listens),
+        what: "opens a port that other machines can connect to",
+        instead: "ask the user to open the port",
+    },
+    Case {
         rule: "external-write",
         fits: |effect| effect.marks.has(Mark::Listens),
         what: "opens a way into this machine from the internet",
