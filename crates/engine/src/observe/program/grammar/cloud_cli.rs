@@ -230,9 +230,11 @@ fn verb(word: &str, dashed: bool) -> Option<Verb> {
             || list.contains(&pair.as_str())
             || (list.contains(&start) && (dashed || word.contains('-')))
     };
-    if dashed && READING_PAIRS.contains(&pair.as_str()) && !SECRET.contains(&word) && !shows_a_secret(word) {
+    // `get-credentials` of a cluster writes them to a file and shows nothing.
+    let is_secret = SECRET.contains(&word) || (shows_a_secret(word) && !LOCAL.contains(&word));
+    if dashed && READING_PAIRS.contains(&pair.as_str()) && !is_secret {
         Some(Verb::Read)
-    } else if SECRET.contains(&word) || shows_a_secret(word) {
+    } else if is_secret {
         Some(Verb::Secret)
     } else if LOCAL.contains(&word) {
         Some(Verb::Local)
