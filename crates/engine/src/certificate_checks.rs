@@ -23,11 +23,11 @@ const SWITCHES: &[&str] = &[
     "\"strict-ssl\":false",
     "enablestrictssl:false",
     // Python
-    ",verify=false",
-    "(verify=false",
-    ".verify=false",
     "_create_unverified_context",
-    "cert_none",
+    "verify_mode=ssl.cert_none",
+    "cert_reqs=ssl.cert_none",
+    "cert_reqs=\"cert_none\"",
+    "verify_mode=cert_none",
     "check_hostname=false",
     "verify_ssl=false",
     "verifyssl=false",
@@ -41,7 +41,12 @@ const SWITCHES: &[&str] = &[
     "assert_hostname=false",
     "tcpconnector(ssl=false",
     // Ruby, Elixir, Erlang, Perl, C
-    "verify_none",
+    "verify_mode=openssl::ssl::verify_none",
+    "verify_mode:openssl::ssl::verify_none",
+    "verify_mode=>openssl::ssl::verify_none",
+    "verify::verify_none",
+    "ctx,ssl_verify_none",
+    "ssl,ssl_verify_none",
     "ssl_verify_mode=>0",
     "verify_hostname=>0",
     "ssl:{verify:false",
@@ -63,7 +68,6 @@ const SWITCHES: &[&str] = &[
     "ssl_verifypeer:0",
     // .NET
     "dangerousacceptanyservercertificatevalidator",
-    "trustservercertificate=true",
     // Java, Kotlin, Scala
     "noophostnameverifier",
     "allowallhostnameverifier",
@@ -76,7 +80,6 @@ const SWITCHES: &[&str] = &[
     "danger_accept_invalid_certs(true",
     "danger_accept_invalid_hostnames(true",
     "sslverifymode::none",
-    "with_custom_certificate_verifier(",
     // Swift and Apple's settings
     "nsallowsarbitraryloads</key><true/>",
     "nsallowsarbitraryloads\":true",
@@ -94,12 +97,16 @@ const SWITCHES: &[&str] = &[
     "tlsskipverify:true",
     "check_certificate=off",
     "check-certificate=off",
-    "stricthostkeychecking=no",
-    "stricthostkeycheckingno",
     "pythonhttpsverify=0",
     "git_ssl_no_verify=1",
     "git_ssl_no_verify=true",
 ];
+
+/// Switches that mean certificates only where requests are made.
+const OF_REQUESTS: &[&str] = &[",verify=false", "(verify=false", "session.verify=false", "client.verify=false"];
+
+/// What a text says that makes requests.
+const REQUESTS: &[&str] = &["requests.", "httpx", "session.", "asyncclient(", "http.client"];
 
 /// Callbacks that decide about a certificate; one that always says yes decides nothing.
 const CALLBACKS: &[&str] = &[
@@ -145,7 +152,20 @@ pub(crate) fn switches_off(file: &str, text: &str) -> bool {
     if !STEMS.iter().any(|stem| plain.contains(stem)) {
         return false;
     }
-    SWITCHES.iter().any(|switch| plain.contains(switch)) || CALLBACKS.iter().any(|name| agrees(&plain, name))
+    let makes_requests = || REQUESTS.iter().any(|word| plain.contains(word));
+    SWITCHES.iter().any(|switch| says(&plain, switch))
+        || (OF_REQUESTS.iter().any(|switch| says(&plain, switch)) && makes_requests())
+        || CALLBACKS.iter().any(|name| agrees(&plain, name))
+}
+
+/// The switch stands there as a whole word, and not only as the beginning of one.
+fn says(plain: &str, switch: &str) -> bool {
+    plain.match_indices(switch).any(|(at, _)| {
+        let rest = plain.get(at + switch.len()..).unwrap_or_default();
+        // `0L` is a number of C.
+        let next = rest.chars().next().filter(|letter| *letter != 'l');
+        !next.is_some_and(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    })
 }
 
 /// A callback of this name that always says yes.
@@ -156,13 +176,20 @@ fn agrees(plain: &str, name: &str) -> bool {
         while !plain.is_char_boundary(end) {
             end -= 1;
         }
-        plain.get(start..end).is_some_and(|body| YES.iter().any(|yes| body.contains(yes)))
+        let body = plain.get(start..end).unwrap_or_default();
+        // What stands behind the statement is about something else.
+        let statement = body.split(';').next().unwrap_or_default();
+        YES.iter().any(|yes| says(statement, yes) || (yes.ends_with('}') && statement.contains(yes)))
     })
 }
 
-/// In lower case, without space, with one kind of quote.
+/// In lower case, without space and comments, with one kind of quote.
 fn squeezed(text: &str) -> String {
-    text.chars()
+    let is_comment =
+        |line: &&str| ["//", "#", "--", "*", "/*", "%"].iter().any(|mark| line.trim_start().starts_with(mark));
+    text.lines()
+        .filter(|line| !is_comment(line))
+        .flat_map(str::chars)
         .filter(|letter| !letter.is_whitespace())
         .map(|letter| if matches!(letter, '\'' | '`') { '"' } else { letter.to_ascii_lowercase() })
         .collect()
@@ -179,7 +206,7 @@ mod tests {
             "process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'",
             "process.env.NODE_TLS_REJECT_UNAUTHORIZED = 0;",
             "requests.get(url, verify=False)",
-            "session.verify = False",
+            "s = requests.Session()\nsession.verify = False",
             "ctx.check_hostname = False\nctx.verify_mode = ssl.CERT_NONE",
             "ssl._create_default_https_context = ssl._create_unverified_context",
             "http.verify_mode = OpenSSL::SSL::VERIFY_NONE",
@@ -198,11 +225,11 @@ mod tests {
             "builder.set_verify(SslVerifyMode::NONE)",
             "client.badCertificateCallback = (cert, host, port) => true;",
             "hackney: [ssl: [verify: :verify_none]]",
+            "SSL_CTX_set_verify(ctx, SSL_VERIFY_NONE, NULL);",
             "<key>NSAllowsArbitraryLoads</key>\n  <true/>",
             "strict-ssl=false",
             "[http]\n  sslVerify = false",
             "insecure-skip-tls-verify: true",
-            "Host *\n  StrictHostKeyChecking no",
             "validate_certs: no",
         ] {
             assert!(switches_off("/p/src/a.x", text), "{text}");
@@ -228,6 +255,16 @@ mod tests {
             "def verify(token): return False",
             "if (!verify) { return false }",
             "handler.ServerCertificateCustomValidationCallback = Check;",
+            "def check(path, verify=False): ...",
+            "user.verify = False",
+            "parser.set_defaults(verify=False)",
+            "assert ctx.verify_mode != ssl.CERT_NONE",
+            "if (mode == SSL_VERIFY_NONE) abort();",
+            "// never set rejectUnauthorized: false",
+            "import javax.net.ssl.HostnameVerifier;\nboolean ok() { return true; }",
+            "import { checkServerIdentity } from 'tls'; const noop = () => {};",
+            "c.badCertificateCallback = (a, b, c) => false;\nbool ok() => true;",
+            "builder.set_verify(SslVerifyMode::NONE_OF_THESE)",
         ] {
             assert!(!switches_off("/p/src/a.x", text), "{text}");
         }

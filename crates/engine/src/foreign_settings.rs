@@ -49,6 +49,7 @@ const LOADING: &[&str] = &[
     "addopts",
     "pythonpath",
     "bootstrap",
+    "inheritfrom",
     "autoload",
     "extensions",
 ];
@@ -67,14 +68,19 @@ pub(crate) fn loads_from_elsewhere(file: &str, text: &str, project: &str) -> boo
         return false;
     }
     let folder = path::parent(file);
+    // Of TypeScript's `paths`, one beside the project is the next package; one elsewhere on the machine is not.
+    let is_package = |word: &str| name.starts_with("tsconfig") && word.starts_with("../");
     let mut key_ends = None;
     for (at, word) in words(text) {
         let is_near = key_ends.is_some_and(|end| at - end <= VALUE);
-        if is_near && leaves(word, folder, project) {
+        if is_near && leaves(word, folder, project) && !is_package(word) {
             return true;
         }
         let bare: String = word.chars().filter(|letter| !matches!(letter, '-' | '_')).collect();
-        if LOADING.contains(&bare.to_ascii_lowercase().as_str()) {
+        let key = bare.to_ascii_lowercase();
+        // These inherit data from data, and load no code.
+        let is_plain = key == "extends" && (name.starts_with("tsconfig") || name.starts_with("biome"));
+        if LOADING.contains(&key.as_str()) && !is_plain {
             key_ends = Some(at + word.len());
         }
     }
@@ -132,6 +138,8 @@ mod tests {
             ("packages/a/.eslintrc.json", r#"{"extends": ["../../.eslintrc.json"]}"#),
             ("tsconfig.json", r#"{"compilerOptions": {"paths": {"@/*": ["./src/*"]}}}"#),
             ("data.json", r#"{"route": "/users/1"}"#),
+            ("tsconfig.json", r#"{"extends": "../tsconfig.base.json"}"#),
+            ("biome.json", r#"{"extends": ["../biome.json"]}"#),
             ("src/a.ts", "import x from '/tmp/x'"),
         ] {
             assert!(!loads(file, text), "{file}: {text}");

@@ -3,7 +3,7 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::family::{Family, Settings};
+use crate::family::{Family, Kind, Settings};
 use crate::file::{Complaint, File};
 use crate::notation;
 use crate::packed::Packed;
@@ -116,6 +116,10 @@ pub fn read(file: File<'_>, kin: &dyn Kin) -> Result<ProgramFile, Complaint> {
     let family = Family::read(file, &table, &entries)?;
     if family.as_ref().is_some_and(|family| family.settings == Some(Settings::Operand)) {
         entries.iter_mut().for_each(|entry| entry.facets.add(Facet::SettingsBesideOperand));
+    }
+    // Compilers and linkers take `@FILE` by convention, and such a file may hold any flag.
+    if family.as_ref().is_some_and(|family| family.kind == Kind::Compiler) {
+        entries.iter_mut().for_each(|entry| entry.facets.add(Facet::ArgumentFiles));
     }
     Ok(ProgramFile { names, entries, examples, checked, family })
 }

@@ -130,8 +130,7 @@ words! {
     /// What else is known about a command, beyond its flags, operands and effects.
     Facet {
         SettingsBesideOperand = "settings-beside-operand" : "loads settings that can run code from the folder of the file it looks at",
-        CopiesInput = "copies-input" : "writes what it reads from standard input",
-        PrintsToken = "prints-token" : "prints one word without a path: a number, a hash, a version",
+        ArgumentFiles = "argument-files" : "reads further arguments from `@FILE`",
     }
 }
 

@@ -7,7 +7,7 @@ use super::builds::lies_outside;
 use super::carrying::note_carrying;
 use super::findings::Findings;
 use crate::effect::{Effect, Target};
-use crate::knowledge::schema::{Does, Role};
+use crate::knowledge::schema::{Does, Facet, Role};
 use crate::observe::connect::Exchange;
 use crate::observe::field::Field;
 use crate::observe::paths::ruled::reads_ruled_from;
@@ -201,12 +201,11 @@ pub(crate) fn telling_arguments(world: &dyn World, invocation: &Invocation) -> F
 /// An argument that means more to its program than the tables say, and why that cannot be followed.
 fn doubtful_argument(world: &dyn World, program: &str, invocation: &Invocation) -> Option<(Degree, String)> {
     let (args, operands) = (&invocation.args, &invocation.args.operands);
+    if args.chain.iter().any(|entry| entry.facets.has(Facet::ArgumentFiles)) {
+        let file = operands.iter().find(|field| field.text.starts_with('@') && field.text.len() > 1)?;
+        return Some((Degree::Opaque, format!("the arguments in `{}`", file.shown())));
+    }
     match program {
-        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "rustc" | "javac" | "java" | "mypy" | "ld" | "tsc"
-        | "swiftc" => {
-            let file = operands.iter().find(|field| field.text.starts_with('@') && field.text.len() > 1)?;
-            Some((Degree::Opaque, format!("the arguments in `{}`", file.shown())))
-        }
         "identify" | "convert" | "magick" | "mogrify" | "compare" | "montage" | "composite" | "display" => {
             let word = operands.iter().find(|field| is_more_than_an_image(&field.text))?;
             Some((Degree::Opaque, format!("what `{}` makes of `{}`", invocation.by.name, word.shown())))

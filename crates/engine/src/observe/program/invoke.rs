@@ -21,7 +21,7 @@ use super::request_flags::reaching_values;
 use super::sinks::displaced_sinks;
 use super::stated::{effects_of, note_downloads};
 use super::switches::note_switches;
-use super::value_shapes::{filled_by_wildcard, foreign_settings, shaped_values};
+use super::value_shapes::{filled_by_wildcard, foreign_code, foreign_settings, shaped_values};
 use super::words::{default_operand, flag_values, operands};
 use super::{Invocation, args, extra_checks, listing, scalar_output};
 use crate::knowledge::schema::Does;
@@ -99,6 +99,7 @@ fn act_by_tables(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state
     found.extend(reaching_values(runner.out.world, invocation));
     found.extend(shaped_values(runner.out.world, invocation));
     found.extend(foreign_settings(runner.out.world, invocation));
+    found.extend(foreign_code(runner.out.world, invocation));
     found.extend(filled_by_wildcard(invocation));
     carry_out(runner, found, invocation, state);
     if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {

@@ -30,7 +30,7 @@ pub(super) fn tasks(out: &Observer<'_>, invocation: &mut Invocation, state: &Sta
         "gradle" | "mvn" => named_tasks(true, invocation),
         "sbt" => found = sbt_code(invocation),
         "nix" => found = nix_sources(world, invocation, state),
-        "tsc" if invocation.args.has_any(&["-b", "--build"]) => {
+        "tsc" | "vue-tsc" if invocation.args.has_any(&["-b", "--build"]) => {
             found = foreign_sources(world, &invocation.args.operands.clone(), invocation, state);
         }
         "rustc" | "rustdoc" => {
@@ -42,7 +42,7 @@ pub(super) fn tasks(out: &Observer<'_>, invocation: &mut Invocation, state: &Sta
             found = foreign_sources(world, &places, invocation, state);
         }
         "uv" => found = runs_module(invocation),
-        "sphinx-build" => {
+        "sphinx-build" | "sphinx-autobuild" => {
             let source = invocation.args.operands.first().cloned();
             found = foreign_sources(world, source.as_slice(), invocation, state);
         }

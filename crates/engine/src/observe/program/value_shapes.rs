@@ -1,10 +1,10 @@
 //! Values that no role explains: a plain value that looks like a path elsewhere, an address or code is not understood.
 
-use doorward_vocabulary::{Degree, Mark};
+use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::Invocation;
 use super::findings::Findings;
-use crate::knowledge::schema::{Count, Facet, Operand, Role};
+use crate::knowledge::schema::{Count, Does, Facet, Operand, Role};
 use crate::path;
 use crate::world::World;
 
@@ -46,8 +46,40 @@ pub(super) fn shaped_values(world: &dyn World, invocation: &Invocation) -> Findi
     for (value, role) in flags.chain(operands) {
         if let Some(shape) = shape(&Place { world, cwd }, value.prefix(), role) {
             let (name, says) = (&invocation.by.name, shape.says());
-            found.doubt(Degree::Unknown, format!("what `{name}` does with `{}`, which {says}", value.text));
+            found.doubt(
+                Degree::Unknown,
+                format!("what `{name}` does with `{}`, which {says}", without_login(&value.text)),
+            );
         }
+    }
+    found
+}
+
+/// An address without what stands before its host: that may be a password.
+fn without_login(text: &str) -> String {
+    match (text.find("://"), text.rfind('@')) {
+        (Some(scheme), Some(at)) if scheme + 3 <= at => {
+            format!("{}…{}", text.get(..scheme + 3).unwrap_or_default(), text.get(at..).unwrap_or_default())
+        }
+        (_, Some(at)) if text.contains(':') => format!("…{}", text.get(at..).unwrap_or_default()),
+        _ => text.to_owned(),
+    }
+}
+
+/// A folder elsewhere that is given to a program which runs the code of the folder it works on.
+pub(super) fn foreign_code(world: &dyn World, invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let runs =
+        |does: &Does| does.operation == Operation::Execute && does.marks.has_any(&[Mark::RunsProject, Mark::Build]);
+    if !invocation.does.iter().any(runs) {
+        return found;
+    }
+    let place = Place { world, cwd: invocation.cwd.as_deref() };
+    let is_folder = |role: Role| matches!(role, Role::Read | Role::ReadTree | Role::List);
+    let operands = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| is_folder(**role));
+    for (field, _) in operands.filter(|(field, _)| place.is_left_by(field.prefix())) {
+        let name = &invocation.by.name;
+        found.doubt(Degree::Unknown, format!("the code in `{}`, which `{name}` may run", field.shown()));
     }
     found
 }
@@ -60,11 +92,12 @@ pub(super) fn foreign_settings(world: &dyn World, invocation: &Invocation) -> Fi
     }
     let place = Place { world, cwd: invocation.cwd.as_deref() };
     let is_looked_at = |role: Role| matches!(role, Role::Read | Role::ReadTree | Role::Print | Role::List | Role::Edit);
-    let operands = invocation.args.operands.iter().zip(&invocation.roles).filter(|(_, role)| is_looked_at(**role));
-    for (field, _) in operands {
+    let operands = invocation.args.operands.iter().zip(invocation.roles.iter().copied());
+    let flags = invocation.args.given.iter().filter_map(|given| given.value.as_ref().map(|value| (value, given.role)));
+    for (field, _) in operands.chain(flags).filter(|(_, role)| is_looked_at(*role)) {
         if place.is_left_by(field.prefix()) {
             let name = &invocation.by.name;
-            found.doubt(Degree::Unknown, format!("the settings next to `{}`, which `{name}` loads", field.text));
+            found.doubt(Degree::Unknown, format!("the settings next to `{}`, which `{name}` loads", field.shown()));
         }
     }
     found

@@ -8,6 +8,7 @@ use crate::knowledge::schema::{Does, Role};
 use crate::observe::code::imports::{changed_package, hidden_modules, source_root};
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
+use crate::observe::program::builds::lies_outside;
 use crate::observe::program::findings::Findings;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
@@ -35,7 +36,8 @@ pub(super) fn interpreter(out: &Observer<'_>, invocation: &mut Invocation, state
     if let Some(module) = module {
         return self::module(out.world, &module, invocation, state);
     }
-    if args.has("--test") {
+    let is_own = invocation.operand(0).is_none_or(|file| !lies_outside(out.world, file, invocation));
+    if args.has("--test") && is_own {
         own_tests(invocation);
         return found;
     }
