@@ -6,8 +6,10 @@ use super::field::Field;
 use super::paths::touch::Touch;
 use super::sheet::observer::{By, Observer};
 use crate::call::{Change, ChangeKind};
+use crate::observe::content;
 use crate::observe::hidden::note_hidden;
-use crate::world::Content;
+use crate::observe::shell::state::State;
+use crate::world::{Content, World};
 
 /// The read tool.
 pub(super) fn read_tool(out: &mut Observer<'_>, path: &str, cwd: &str) {
@@ -33,11 +35,29 @@ pub(super) fn write_tool(out: &mut Observer<'_>, path: &str, text: &str, cwd: &s
     let ((), mut caused) = out.collect(|out| tool_path(out, Touch::Write, path, cwd));
     caused.enter(path, text);
     let full = crate::path::join(cwd, path);
-    caused.replace(&full, text, out.world, || match out.world.content(&full, REPLACED) {
+    caused.replace(&full, text, out.world, || replaced(out.world, &full));
+    out.write(caused);
+}
+
+/// What a command puts into files weakens what the same text weakens in the hands of the write tool.
+pub(super) fn weakening_texts(out: &mut Observer<'_>, state: &State<'_>) {
+    for (path, file) in state.written.iter() {
+        let Some(text) = file.content.as_deref() else { continue };
+        let found = content::weakens(path, text, out.world, || replaced(out.world, path));
+        if !found.is_empty() {
+            let ((), mut caused) = out.collect(|out| tool_path(out, Touch::Write, path, path));
+            caused.mark(found);
+            out.write(caused);
+        }
+    }
+}
+
+/// The text that is there before the call.
+fn replaced(world: &dyn World, path: &str) -> Option<String> {
+    match world.content(path, REPLACED) {
         Content::Text(text) => Some(text),
         Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => None,
-    });
-    out.write(caused);
+    }
 }
 
 /// The edit tools.
