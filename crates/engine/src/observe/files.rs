@@ -1,6 +1,6 @@
 //! File tools: reads, searches, writes and edits, judged like their shell counterparts, plus what enters a file.
 
-use doorward_vocabulary::{Degree, Marks, Operation};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::field::Field;
 use super::paths::touch::Touch;
@@ -8,7 +8,6 @@ use super::sheet::observer::{By, Observer};
 use crate::call::{Change, ChangeKind};
 use crate::observe::content;
 use crate::observe::hidden::note_hidden;
-use crate::observe::shell::state::State;
 use crate::world::{Content, World};
 
 /// The read tool.
@@ -39,17 +38,15 @@ pub(super) fn write_tool(out: &mut Observer<'_>, path: &str, text: &str, cwd: &s
     out.write(caused);
 }
 
-/// What a command puts into files weakens what the same text weakens in the hands of the write tool.
-pub(super) fn weakening_texts(out: &mut Observer<'_>, state: &State<'_>) {
-    for (path, file) in state.written.iter() {
-        let Some(text) = file.content.as_deref() else { continue };
-        let found = content::weakens(path, text, out.world, || replaced(out.world, path));
-        if !found.is_empty() {
-            let ((), mut caused) = out.collect(|out| tool_path(out, Touch::Write, path, path));
-            caused.mark(found);
-            out.write(caused);
-        }
+/// What a command puts into a file weakens what the same text weakens in the hands of the write tool.
+pub(super) fn note_weakening(out: &mut Observer<'_>, path: &str, text: &str) {
+    let found = content::weakens(path, text, out.world, || replaced(out.world, path));
+    if found.is_empty() {
+        return;
     }
+    let (_, mut caused) = out.collect(|out| out.touch_path(Touch::Write, path, &By::default(), found));
+    caused.remove(Mark::Unseen);
+    out.write(caused);
 }
 
 /// The text that is there before the call.

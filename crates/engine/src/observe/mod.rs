@@ -28,7 +28,7 @@ use doorward_vocabulary::{Degree, Mark, Marks};
 use crate::call::{Tool, ToolCall};
 use crate::facts::{Counts, Facts, LeftRun};
 use crate::intent;
-use crate::observe::files::{edit_tool, read_tool, search_tool, weakening_texts, write_tool};
+use crate::observe::files::{edit_tool, read_tool, search_tool, write_tool};
 use crate::observe::guard::note_guard_signals;
 use crate::observe::hidden::note_hidden;
 use crate::observe::hunting::note_token_search;
@@ -191,7 +191,6 @@ fn bash(command: &str, cwd: &str, out: &mut Observer<'_>, runs: &[LeftRun]) {
     let shell = out.world.shell();
     let output = every_reading(&mut Runner::new(out), command, shell, &mut state, &Stream::empty(), "");
     run_again(&mut Runner::new(out), runs, &state);
-    weakening_texts(out, &state);
     note_token_search(out, None);
     out.settle_absent();
     if output.origin.secret && !out.has_read_secret() {

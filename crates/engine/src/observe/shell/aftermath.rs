@@ -6,6 +6,7 @@ use doorward_vocabulary::Operation;
 
 use super::state::{State, WrittenFile};
 use crate::effect::Effect;
+use crate::observe::files::note_weakening;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::Origin;
 use crate::world::Kind;
@@ -52,6 +53,9 @@ pub(crate) fn store(
     }
     let there = |path: &str| !matches!(out.world.look(path).kind, Kind::Missing | Kind::Unlisted);
     let over = state.written.get(&path).map_or_else(|| there(&path), |earlier| earlier.over);
+    if let Some(text) = &content {
+        note_weakening(out, &path, text);
+    }
     Rc::make_mut(&mut state.written).insert(path, WrittenFile { content, origin, over });
 }
 
