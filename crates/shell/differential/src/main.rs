@@ -4,7 +4,7 @@
 //! programs of `list.rs`, then for generated ones.
 
 mod list;
-#[path = "../../tests/support/mod.rs"]
+#[path = "../../tests/it/support/mod.rs"]
 mod support;
 
 use std::collections::BTreeMap;
