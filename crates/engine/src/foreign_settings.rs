@@ -69,11 +69,11 @@ pub(crate) fn loads_from_elsewhere(file: &str, text: &str, project: &str) -> boo
     }
     let folder = path::parent(file);
     // Of TypeScript's `paths`, one beside the project is the next package; one elsewhere on the machine is not.
-    let is_package = |word: &str| name.starts_with("tsconfig") && word.starts_with("../");
-    let mut key_ends = None;
+    let is_package = |key: &str, word: &str| key == "paths" && name.starts_with("tsconfig") && word.starts_with("../");
+    let mut last: Option<(usize, String)> = None;
     for (at, word) in words(text) {
-        let is_near = key_ends.is_some_and(|end| at - end <= VALUE);
-        if is_near && leaves(word, folder, project) && !is_package(word) {
+        let near = last.as_ref().filter(|(end, _)| at - end <= VALUE);
+        if near.is_some_and(|(_, key)| leaves(word, folder, project) && !is_package(key, word)) {
             return true;
         }
         let bare: String = word.chars().filter(|letter| !matches!(letter, '-' | '_')).collect();
@@ -81,7 +81,7 @@ pub(crate) fn loads_from_elsewhere(file: &str, text: &str, project: &str) -> boo
         // These inherit data from data, and load no code.
         let is_plain = key == "extends" && (name.starts_with("tsconfig") || name.starts_with("biome"));
         if LOADING.contains(&key.as_str()) && !is_plain {
-            key_ends = Some(at + word.len());
+            last = Some((at + word.len(), key));
         }
     }
     false
@@ -100,7 +100,9 @@ fn leaves(word: &str, folder: &str, project: &str) -> bool {
     if word.starts_with("~/") {
         return true;
     }
-    let is_path = (word.starts_with('/') && !word.starts_with("//") && word.len() > 1) || word.starts_with("../");
+    // `//` begins a comment or an address; `file:///x` leaves three.
+    let is_absolute = word.starts_with('/') && word.len() > 1 && (!word.starts_with("//") || word.starts_with("///"));
+    let is_path = is_absolute || word.split('/').any(|part| part == "..");
     is_path && !path::under(&path::lexical(&path::join(folder, word)), project)
 }
 
@@ -125,6 +127,9 @@ mod tests {
             (".pylintrc", "[MASTER]\nload-plugins=a\ninit-hook='import sys; sys.path.append(\"/tmp\")'\n"),
             (".rubocop.yml", "require:\n  - ../other/cop.rb\n"),
             ("pyproject.toml", "[tool.pytest.ini_options]\naddopts = \"-p x\"\npythonpath = [\"/tmp\"]\n"),
+            (".prettierrc", r#"{"plugins": ["file:///tmp/x.js"]}"#),
+            (".prettierrc", r#"{"plugins": ["./a/../../x.js"]}"#),
+            ("tsconfig.json", r#"{"compilerOptions": {"plugins": [{"transform": "../other/x.js"}]}}"#),
             ("packages/a/.prettierrc", r#"{"plugins": ["../../../evil/p.js"]}"#),
         ] {
             assert!(loads(file, text), "{file}: {text}");

@@ -68,7 +68,10 @@ pub(super) fn marks(path: &str, text: &str) -> Marks {
 /// The marks of a text that replaces another in a file of the project: what it weakens that was not weakened before.
 pub(super) fn weakens(path: &str, new: &str, world: &dyn World, old: impl Fn() -> Option<String>) -> Marks {
     let mut marks = Marks::default();
-    let is_new = |has: &dyn Fn(&str) -> bool| has(new) && !old().is_some_and(|old| has(&old));
+    // `"\/tmp\/x.js"` is the same path to whoever reads the JSON.
+    let plain = new.contains('\\').then(|| unescaped(new));
+    let is_there = |has: &dyn Fn(&str) -> bool| has(new) || plain.as_deref().is_some_and(has);
+    let is_new = |has: &dyn Fn(&str) -> bool| is_there(has) && !old().is_some_and(|old| has(&old));
     if is_new(&|text| certificate_checks::switches_off(path, text)) {
         marks.add(Mark::TlsWeakened);
     }

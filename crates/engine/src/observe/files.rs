@@ -73,6 +73,12 @@ pub(super) fn edit_tool(out: &mut Observer<'_>, changes: &[Change], cwd: &str) {
         caused.enter(&change.path, &change.new);
         let full = crate::path::join(cwd, &change.path);
         caused.replace(&full, &change.new, out.world, || Some(change.old.clone()));
+        // `true` becomes `false`: what that means is seen in the whole file.
+        let before = replaced(out.world, &full).filter(|text| !change.old.is_empty() && text.contains(&change.old));
+        if let Some(before) = before {
+            let after = before.replacen(&change.old, &change.new, 1);
+            caused.replace(&full, &after, out.world, || Some(before.clone()));
+        }
         out.write(caused);
     }
 }

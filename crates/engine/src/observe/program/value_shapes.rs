@@ -8,8 +8,12 @@ use crate::knowledge::schema::{Count, Does, Facet, Operand, Role};
 use crate::path;
 use crate::world::World;
 
-/// What stands between the parts of a value: `key=value`, `host:path`, lists, `user@host`.
-const SEPARATORS: [char; 5] = ['=', ':', ',', ';', '@'];
+/// What stands between the values of a list.
+// Each is judged by itself: one that is harmless does not speak for the next (`http://localhost,~/.bashrc`).
+const LISTS: [char; 2] = [',', ';'];
+
+/// What stands between the parts of one value: `key=value`, `host:path`, `user@host`.
+const PARTS: [char; 3] = ['=', ':', '@'];
 
 /// Devices that hold nothing and keep nothing.
 const NOTHING: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
@@ -139,30 +143,34 @@ fn shape(place: &Place<'_>, text: &str, role: Role) -> Option<Shape> {
     if is_code(text) {
         return Some(Shape::Code);
     }
-    if let Some(known) = address(place, text, is_name) {
-        return known;
-    }
     // Keys, labels and resources have names like `//pkg:target`, `/users/1`.
-    let leaves = |piece: &str| !(is_name && piece.starts_with('/')) && place.is_left_by(piece);
-    let pieces = std::iter::once(text).chain(text.split(SEPARATORS));
-    pieces.into_iter().any(leaves).then_some(Shape::Elsewhere)
+    let leaves = |part: &str| !(is_name && part.starts_with('/')) && place.is_left_by(part);
+    let has_path = |text: &str| std::iter::once(text).chain(text.split(PARTS)).any(leaves);
+    text.split(LISTS).find_map(|piece| match address(place, piece, is_name) {
+        Some((_, Some(shape))) => Some(shape),
+        Some((before, None)) => has_path(before).then_some(Shape::Elsewhere),
+        None => has_path(piece).then_some(Shape::Elsewhere),
+    })
 }
 
-/// `Some(None)`: it is an address, of this machine or one that the user listed.
-fn address(place: &Place<'_>, text: &str, is_name: bool) -> Option<Option<Shape>> {
+/// What stands before an address, and its shape; none for one of this machine or one that the user listed.
+fn address<'t>(place: &Place<'_>, text: &'t str, is_name: bool) -> Option<(&'t str, Option<Shape>)> {
+    let mut front = "";
     // `--url=https://…` inside a forwarded flag, `key=https://…`.
     let known = if let Some(at) = text.find("://") {
         let before = text.get(..at).unwrap_or_default();
         let start =
             before.rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '+').map_or(0, |at| at + 1);
-        let (scheme, url) = (before.get(start..).unwrap_or_default(), text.get(start..).unwrap_or_default());
+        front = text.get(..start).unwrap_or_default();
+        let url = text.get(start..).unwrap_or_default();
+        let scheme = before.get(start..).unwrap_or_default().to_ascii_lowercase();
         if scheme == "file" {
-            let is_left = place.is_left_by(url.strip_prefix("file://").unwrap_or_default());
-            return Some(is_left.then_some(Shape::Elsewhere));
+            let is_left = place.is_left_by(text.get(at + 3..).unwrap_or_default());
+            return Some((front, is_left.then_some(Shape::Elsewhere)));
         }
         // `s3://bucket`, `op://vault/item`: the name of something at a service that the program talks to anyway.
-        if is_name && !TRANSFERS.contains(&scheme) {
-            return Some(None);
+        if is_name && !TRANSFERS.contains(&scheme.as_str()) {
+            return Some((front, None));
         }
         crate::network::url(url, place.world)
     } else {
@@ -178,7 +186,7 @@ fn address(place: &Place<'_>, text: &str, is_name: bool) -> Option<Option<Shape>
         crate::network::host(host, place.world)
     };
     let is_known = known.marks.has_any(&[Mark::Loopback, Mark::ListedHost]);
-    Some((!is_known).then_some(Shape::Address))
+    Some((front, (!is_known).then_some(Shape::Address)))
 }
 
 /// `evil.example:8080`
