@@ -4,15 +4,12 @@ use doorward_vocabulary::{Mark, Operation, Reversibility, Scope, Sensitivity};
 
 use crate::effect::{Effect, Target};
 use crate::facts::Facts;
+use crate::knowledge::{self, schema::Facet};
 use crate::path;
 
 /// Commands that put files there which nobody can see beforehand, and give up the only other copy.
 // Which files a stash will replace is not known beforehand, so there is no list of files to copy first (git-929).
 const BRINGS_UNSEEN: &[&str] = &["git stash pop", "git stash apply", "git stash branch"];
-
-/// Programs that somebody uses so that nothing remains.
-// Copying first would defeat the purpose, and the user may have a reason for it (program-flags-048).
-const DESTROYS: &[&str] = &["shred", "srm", "wipe"];
 
 /// What a copy made beforehand takes away from an effect.
 // With a copy at hand these no longer say that something is lost. All other marks stay, since a copy cures no leak.
@@ -63,7 +60,9 @@ pub fn covered(facts: &Facts) -> Option<Facts> {
 }
 
 fn may_be_copied(effect: &Effect) -> bool {
-    effect.scope != Scope::Scratch && effect.sensitivity == Sensitivity::None && !DESTROYS.contains(&effect.by.as_str())
+    // Copying first would defeat the purpose, and the user may have a reason for it (program-flags-048).
+    let erases = knowledge::built_in().facets(&effect.by).has(Facet::Erases);
+    effect.scope != Scope::Scratch && effect.sensitivity == Sensitivity::None && !erases
 }
 
 fn path_of(effect: &Effect) -> Option<&str> {

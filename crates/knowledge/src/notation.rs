@@ -33,6 +33,7 @@ pub fn flag(text: &str) -> Result<(Takes, Vec<Role>, Changes), String> {
                 "opaque" => changes.opaque = true,
                 "unknown" => changes.unknown = true,
                 "ends" => changes.ends = true,
+                "task" => changes.task = true,
                 name => match takes {
                     Takes::Nothing => takes = Takes::Value(role(name)?),
                     Takes::Value(_) | Takes::Glued(_) => more.push(role(name)?),

@@ -139,6 +139,9 @@ pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry]) -
 }
 
 fn entry(out: &mut Writer, entry: &Entry, pool: &mut Pool) {
+    // First, so that they are found without reading the rest.
+    out.long(entry.facets.0);
+    out.option(entry.tasks.map(|word| word as u8));
     out.text(&entry.what);
     out.option(entry.style.map(|word| word as u8));
     out.option(entry.grammar.map(|word| word as u8));
@@ -161,7 +164,12 @@ fn entry(out: &mut Writer, entry: &Entry, pool: &mut Pool) {
         out.list(list, |out, text| out.text(text));
     }
     out.number(pool.named(&entry.subs, |out, text| out.text(text)));
-    out.long(entry.facets.0);
+    out.option(entry.console.map(|word| word as u8));
+    out.option(entry.check.map(|word| word as u8));
+    out.list(&entry.sections, |out, sections| {
+        out.text(&sections.file);
+        out.list(&sections.parts, |out, part| out.text(part));
+    });
 }
 
 fn flag(out: &mut Writer, flag: &Flag) {
@@ -182,7 +190,8 @@ fn flag(out: &mut Writer, flag: &Flag) {
 }
 
 fn changes(out: &mut Writer, changes: &Changes) {
-    let bits = [changes.dry_run, changes.info, changes.read_only, changes.opaque, changes.unknown, changes.ends];
+    let bits =
+        [changes.dry_run, changes.info, changes.read_only, changes.opaque, changes.unknown, changes.ends, changes.task];
     let simple = bits.iter().enumerate().fold(0u8, |all, (index, bit)| all | (u8::from(*bit) << index));
     let has_values = !changes.only.is_empty() || !changes.unless.is_empty();
     let has_more = has_values || changes.operands.is_some() || changes.extra.is_some() || !changes.marks.is_empty();

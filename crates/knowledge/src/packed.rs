@@ -6,7 +6,8 @@ use doorward_vocabulary::{Clearance, Marks, Operation, Reach, Reversibility, Sco
 
 use crate::rule::{Mask, Rule, Stage, When};
 use crate::schema::{
-    Changes, Condition, Count, Does, Entry, Facets, Flag, Grammar, Named, Operand, Role, Rows, Style, Takes, Text,
+    Changes, Check, Condition, Console, Count, Does, Entry, Facets, Flag, Grammar, Named, Operand, Role, Rows,
+    Sections, Style, Takes, TaskFile, Text,
 };
 use crate::tool::{Risk, ToolEntry};
 
@@ -175,17 +176,39 @@ impl Packed {
 
     /// The entry of a program or subcommand, by its words.
     pub fn entry(&self, key: &str) -> Option<Entry> {
+        match self.find(key) {
+            Some(row) => self.read(row),
+            None if self.beside.is_empty() => None,
+            None => Packed::open(self.beside)?.entry(key),
+        }
+    }
+
+    /// The facets of a program or subcommand, by its words; none if it is not known.
+    pub fn facets(&self, key: &str) -> Facets {
+        let known = self.find(key).map(|mut row| {
+            row.number()?;
+            Some(Facets(self.reader(self.records + usize::try_from(row.number()?).ok()?).long()?))
+        });
+        match known {
+            Some(facets) => facets.unwrap_or_default(),
+            None if self.beside.is_empty() => Facets::default(),
+            None => Packed::open(self.beside).map(|other| other.facets(key)).unwrap_or_default(),
+        }
+    }
+
+    /// The row of an entry, read up to the end of its key.
+    fn find(&self, key: &str) -> Option<ByteReader> {
         let (mut low, mut high) = (0, self.entries);
         while low < high {
             let middle = usize::midpoint(low, high);
             let mut row = self.row(middle);
             match self.key(&mut row)?.cmp(key.as_bytes()) {
-                std::cmp::Ordering::Equal => return self.read(row),
+                std::cmp::Ordering::Equal => return Some(row),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
             }
         }
-        if self.beside.is_empty() { None } else { Packed::open(self.beside)?.entry(key) }
+        None
     }
 
     /// The rest of a row, behind its key.
@@ -193,6 +216,18 @@ impl Packed {
         let name = self.reader(self.keys + usize::try_from(row.number()?).ok()?).string()?;
         let record = self.records + usize::try_from(row.number()?).ok()?;
         entry(name, &mut self.reader(record), self.pool)
+    }
+
+    /// Where the tasks that a program runs are written, by its name.
+    pub fn tasks(&self, key: &str) -> Option<TaskFile> {
+        let Some(mut row) = self.find(key) else {
+            return if self.beside.is_empty() { None } else { Packed::open(self.beside)?.tasks(key) };
+        };
+        row.number()?;
+        let mut record = self.reader(self.records + usize::try_from(row.number()?).ok()?);
+        // They stand behind the facets.
+        record.long()?;
+        record.option(TaskFile::ALL)?
     }
 
     /// The keys of all entries, in order.
@@ -224,6 +259,8 @@ fn tool(reader: &mut ByteReader) -> Option<ToolEntry> {
 fn entry(key: Text, reader: &mut ByteReader, pool: usize) -> Option<Entry> {
     Some(Entry {
         key,
+        facets: Facets(reader.long()?),
+        tasks: reader.option(TaskFile::ALL)?,
         what: reader.string()?,
         style: reader.option(Style::ALL)?,
         grammar: reader.option(Grammar::ALL)?,
@@ -239,8 +276,14 @@ fn entry(key: Text, reader: &mut ByteReader, pool: usize) -> Option<Entry> {
         delegates: reader.list(ByteReader::string)?,
         env: reader.list(ByteReader::string)?,
         subs: reader.named(pool)?,
-        facets: Facets(reader.long()?),
+        console: reader.option(Console::ALL)?,
+        check: reader.option(Check::ALL)?,
+        sections: reader.list(sections)?,
     })
+}
+
+fn sections(reader: &mut ByteReader) -> Option<Sections> {
+    Some(Sections { file: reader.string()?, parts: reader.list(ByteReader::string)? })
 }
 
 pub(crate) fn flag(reader: &mut ByteReader) -> Option<Flag> {
@@ -265,6 +308,7 @@ fn changes(reader: &mut ByteReader) -> Option<Changes> {
         opaque: bits & 8 != 0,
         unknown: bits & 16 != 0,
         ends: bits & 32 != 0,
+        task: bits & 64 != 0,
         ..Changes::default()
     };
     if bits & 128 != 0 {

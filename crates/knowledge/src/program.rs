@@ -7,7 +7,9 @@ use crate::family::{Family, Kind, Settings};
 use crate::file::{Complaint, File};
 use crate::notation;
 use crate::packed::Packed;
-use crate::schema::{Changes, Entry, Facet, Flag, Grammar, Named, Role, Style, Takes, Text};
+use crate::schema::{
+    Changes, Check, Console, Entry, Facet, Facets, Flag, Grammar, Named, Role, Sections, Style, Takes, TaskFile, Text,
+};
 
 /// A program file: its names, its entries (the program first) and its examples.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +114,8 @@ pub fn read(file: File<'_>, kin: &dyn Kin) -> Result<ProgramFile, Complaint> {
         let base =
             kin.entries(base).ok_or_else(|| file.at(value, format!("there is no program `{base}` to be like")))?;
         inherit(file, &table, &mut entries, &base)?;
+    } else if taken_off(file, &table)? != Facets::default() {
+        return Err(file.complaint(0, "only a file that says `like` takes a facet off"));
     }
     let family = Family::read(file, &table, &entries)?;
     if family.as_ref().is_some_and(|family| family.settings == Some(Settings::Operand)) {
@@ -152,7 +156,13 @@ fn inherit(file: File<'_>, table: &DeTable<'_>, entries: &mut Vec<Entry>, base: 
     if own.delegates.is_empty() {
         own.delegates.clone_from(&first.delegates);
     }
-    own.facets.0 |= first.facets.0;
+    own.facets.0 |= first.facets.0 & !taken_off(file, table)?.0;
+    own.tasks = own.tasks.or(first.tasks);
+    own.console = own.console.or(first.console);
+    own.check = own.check.or(first.check);
+    if own.sections.is_empty() {
+        own.sections.clone_from(&first.sections);
+    }
     let key = own.key.clone();
     if own.subs.is_empty() && !below.is_empty() {
         own.subs = first.subs.clone();
@@ -162,6 +172,18 @@ fn inherit(file: File<'_>, table: &DeTable<'_>, entries: &mut Vec<Entry>, base: 
         }));
     }
     Ok(())
+}
+
+/// Facets of its kin that a file does not have: `facets = ["-argument-files"]`.
+fn taken_off(file: File<'_>, table: &DeTable<'_>) -> Result<Facets, Complaint> {
+    let mut facets = Facets::default();
+    let Some(value) = table.get("facets") else { return Ok(facets) };
+    for word in file.strings(value)? {
+        if let Some(name) = word.strip_prefix('-') {
+            facets.add(Facet::parse(name).ok_or_else(|| file.at(value, format!("`{name}` is not a facet")))?);
+        }
+    }
+    Ok(facets)
 }
 
 fn required<'v>(file: File<'v>, table: &'v DeTable<'v>, key: &str) -> Result<&'v str, Complaint> {
@@ -258,8 +280,18 @@ fn field<'a>(
             text => return Err(complain(format!("`{text}` is not a place for help"))),
         },
         "facets" => {
-            for word in file.strings(value)? {
-                entry.facets.add(Facet::parse(&word).ok_or_else(|| complain(format!("`{word}` is not a facet")))?);
+            let is_taken_off = |word: &&String| word.starts_with('-') && !entry.key.contains(' ');
+            for word in file.strings(value)?.iter().filter(|word| !is_taken_off(word)) {
+                entry.facets.add(Facet::parse(word).ok_or_else(|| complain(format!("`{word}` is not a facet")))?);
+            }
+        }
+        "tasks" => entry.tasks = Some(word(file, value, "a file of tasks", TaskFile::parse)?),
+        "console" => entry.console = Some(word(file, value, "a framework", Console::parse)?),
+        "check" => entry.check = Some(word(file, value, "a check", Check::parse)?),
+        "sections" => {
+            for (name, value) in file.inner(value)?.iter() {
+                let parts = texts(file.strings(value)?);
+                entry.sections.push(Sections { file: name.get_ref().to_string().into(), parts });
             }
         }
         "delegates" => entry.delegates = texts(file.strings(value)?),
@@ -286,6 +318,17 @@ fn field<'a>(
         other => return Err(file.at(name, format!("`{other}` is not a key of a program"))),
     }
     Ok(())
+}
+
+/// A word of a list.
+fn word<'a, T>(
+    file: File<'a>,
+    value: &Spanned<DeValue<'a>>,
+    what: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<T, Complaint> {
+    let text = file.string(value)?;
+    parse(text).ok_or_else(|| file.at(value, format!("`{text}` is not {what}")))
 }
 
 fn texts(list: Vec<String>) -> Vec<Text> {

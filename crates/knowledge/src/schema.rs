@@ -131,7 +131,79 @@ words! {
     Facet {
         SettingsBesideOperand = "settings-beside-operand" : "loads settings that can run code from the folder of the file it looks at",
         ArgumentFiles = "argument-files" : "reads further arguments from `@FILE`",
+
+        RunsTasks = "runs-tasks" : "its operands are names of tasks that a file of the project defines",
+        RunsTask = "runs-task" : "its first operand is the name of a task that a file of the project defines; the others are given to it",
+        DatabaseTasks = "database-tasks" : "brings tasks that drop, reset or migrate the database of an application",
+        CamelTasks = "camel-tasks" : "writes the words of a task in one: `flywayClean`",
+        LoadsPython = "loads-python" : "imports Python sources of the project when it starts",
+        LoadsJavaScript = "loads-javascript" : "imports JavaScript or TypeScript sources of the project when it starts",
+        LoadsOnDemand = "loads-on-demand" : "imports sources of the project only if a flag names them",
+        Toolchain = "toolchain" : "a compiler, assembler, linker, archiver or compiler cache, as variables of a build name it",
+        BuildProgram = "build-program" : "a program besides the toolchain that settings of a build name: what builds or generates",
+        ForgeClient = "forge-client" : "its subcommands `pr` and `issue` open, close and answer pull requests and issues",
+        Erases = "erases" : "deletes so that nothing brings it back, which is why somebody uses it",
+        RunsInContainer = "runs-in-container" : "as the command of a container it runs the application that is there, and no shell",
     }
+}
+
+words! {
+    /// Where the tasks that a program runs are written.
+    TaskFile {
+        Make = "make" : "rules of a `Makefile`",
+        Just = "just" : "recipes of a `justfile`",
+        Taskfile = "taskfile" : "tasks of a `Taskfile.yml`",
+        Mise = "mise" : "tasks of a `mise.toml`",
+        Package = "package" : "scripts of a `package.json`",
+        Deno = "deno" : "tasks of a `deno.json`",
+        Composer = "composer" : "scripts of a `composer.json`",
+        Tox = "tox" : "environments of a `tox.ini`",
+        Poe = "poe" : "`tool.poe.tasks` of a `pyproject.toml`",
+        Pdm = "pdm" : "`tool.pdm.scripts` of a `pyproject.toml`",
+        Hatch = "hatch" : "scripts of `tool.hatch.envs` of a `pyproject.toml`",
+        Rye = "rye" : "`tool.rye.scripts` of a `pyproject.toml`",
+        Compose = "compose" : "services of a `compose.yaml`",
+    }
+}
+
+words! {
+    /// The framework whose command line a program is.
+    Console {
+        Django = "django" : "`shell -c` is Python code, `migrate APP zero` empties the database",
+        Rails = "rails" : "`runner` takes Ruby code, `credentials:show` prints secrets",
+        Rake = "rake" : "`-e` takes Ruby code, tasks of Rails",
+        Laravel = "laravel" : "`tinker` takes PHP code",
+        Symfony = "symfony" : "`dbal:run-sql` takes SQL",
+    }
+}
+
+words! {
+    /// What is looked at in Rust because tables cannot say it, besides the grammar.
+    Check {
+        ScalaCommands = "scala-commands" : "commands of sbt, some of which are Scala code",
+        Flakes = "flakes" : "operands name flakes, which may come from elsewhere",
+        ProjectReferences = "project-references" : "with `-b` the operands are projects whose settings decide",
+        ExternCrates = "extern-crates" : "`--extern NAME=PATH` loads a library",
+        RunModule = "run-module" : "`run -m MODULE` runs a Python module",
+        SourceDirectory = "source-directory" : "the first operand is a directory whose settings are code",
+        Cmake = "cmake" : "directories, targets that install, and settings that name programs",
+        InstallTarget = "install-target" : "the target `install` puts files into the system",
+        BuildDirectories = "build-directories" : "`setup` and `configure` run the build files of the directories they are given",
+        Msbuild = "msbuild" : "switches that begin with `/` or `@`, and projects",
+        JqFlag = "jq-flag" : "`--jq` takes a filter, which can read the environment",
+        ContainerSettings = "container-settings" : "`inspect` and `compose config` print environments with passwords",
+        TemplateDirectory = "template-directory" : "the operand is a template, below a directory that a flag names",
+        CargoRun = "cargo-run" : "`run` starts a program of the project, which may be doorward itself",
+    }
+}
+
+/// The part of a settings file that a program reads, where others keep theirs in the same file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sections {
+    /// `pyproject.toml`, `package.json`, or `*.ini` for all files in sections.
+    pub file: Text,
+    /// Tables, keys, or words of the names of sections.
+    pub parts: Vec<Text>,
 }
 
 /// A set of facets.
@@ -181,6 +253,12 @@ pub struct Entry {
     /// Names of subcommands.
     pub subs: Named<Text>,
     pub facets: Facets,
+    /// Where the tasks that it runs are written.
+    pub tasks: Option<TaskFile>,
+    pub console: Option<Console>,
+    pub check: Option<Check>,
+    /// What it reads of settings files that it shares with others.
+    pub sections: Vec<Sections>,
 }
 
 /// Things with names, in the order of their names.
@@ -246,6 +324,8 @@ pub struct Changes {
     pub unknown: bool,
     /// Words from here on are operands.
     pub ends: bool,
+    /// The value is the name of a task, or several.
+    pub task: bool,
     /// Operands that have an effect get this role instead.
     pub operands: Option<Role>,
     /// Name of an extra effect.

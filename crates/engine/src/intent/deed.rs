@@ -8,6 +8,7 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reversibility, Scope, Sensitiv
 use super::Subject;
 use super::prose::Word;
 use crate::effect::{Effect, Target};
+use crate::knowledge::{self, schema::Facet};
 
 /// Words that carry no target of their own.
 // Words that name nothing. What remains of the sentence has to be accounted for by the call, word by word.
@@ -289,7 +290,7 @@ fn forge(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) ->
     // Flags that act on another repository, with more rights, or with text that the user has not seen.
     const ELSEWHERE: &[&str] = &["--repo", "--admin", "--body-file", "--template", "--recover"];
     let mut name = effect.by.split(' ');
-    let (Some("gh"), Some(kind), Some(deed), None) = (name.next(), name.next(), name.next(), name.next()) else {
+    let (Some(program), Some(kind), Some(deed), None) = (name.next(), name.next(), name.next(), name.next()) else {
         return false;
     };
     let nouns: &[&str] = match kind {
@@ -308,6 +309,7 @@ fn forge(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) ->
     };
     let fits = verbs.contains(&verb)
         && says(words, nouns)
+        && knowledge::built_in().facets(program).has(Facet::ForgeClient)
         && only(effect, &[Mark::ExternalWrite, Mark::ExternalMessage, Mark::ListedHost]);
     let Some(tails) = arguments(effect, subject).filter(|_| fits) else { return false };
     let numbers: Vec<&str> = words.iter().filter_map(|word| number(&word.text)).collect();

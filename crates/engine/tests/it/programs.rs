@@ -3,7 +3,7 @@
 use doorward_engine::examples_check as check;
 use doorward_engine::knowledge::file::File;
 use doorward_engine::knowledge::program::{self, ProgramFile};
-use doorward_engine::knowledge::schema::{Flag, Role, Style, Takes};
+use doorward_engine::knowledge::schema::{Facet, Flag, Role, Style, Takes, TaskFile};
 use doorward_engine::{Degree, Operation, ToolCall, example, observe};
 use doorward_knowledge::sources;
 
@@ -185,4 +185,85 @@ fn every_flag_with_an_effect_fires() {
         }
     }
     assert!(quiet.is_empty(), "{} of {count} flags are quiet:\n{}", quiet.len(), quiet.join("\n"));
+}
+
+/// A program that says `like`, with the one that it is like and the facets that it takes off.
+struct Kin {
+    name: String,
+    model: String,
+    taken_off: Vec<String>,
+}
+
+fn kin() -> Vec<Kin> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(std::path::Path::new(sources::FOLDER).join("programs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            continue;
+        }
+        let table: toml::Table = toml::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        let text = |key: &str| table.get(key).and_then(toml::Value::as_str).map(str::to_owned);
+        let (Some(name), Some(model)) = (text("name"), text("like")) else { continue };
+        let facets = table.get("facets").and_then(toml::Value::as_array).into_iter().flatten();
+        let taken_off = facets.filter_map(|facet| facet.as_str()?.strip_prefix('-').map(str::to_owned)).collect();
+        found.push(Kin { name, model, taken_off });
+    }
+    found
+}
+
+#[test]
+fn kin_keep_the_facets_of_their_model_unless_they_take_one_off() {
+    let knowledge = doorward_engine::knowledge::built_in();
+    let mut lost = Vec::new();
+    let all = kin();
+    assert!(all.len() > 100, "{} files say `like`", all.len());
+    for Kin { name, model, taken_off } in all {
+        let (own, base) = (knowledge.entry(&name).unwrap(), knowledge.entry(&model).unwrap());
+        let is_lost = |facet: &&Facet| base.facets.has(**facet) && !own.facets.has(**facet);
+        let missing = Facet::ALL.iter().filter(is_lost).filter(|facet| !taken_off.contains(&facet.to_string()));
+        lost.extend(missing.map(|facet| format!("{name}, like {model}: `{facet}`")));
+        if base.tasks.is_some() && own.tasks.is_none() {
+            lost.push(format!("{name}, like {model}: `tasks`"));
+        }
+        if base.check.is_some() && own.check.is_none() {
+            lost.push(format!("{name}, like {model}: `check`"));
+        }
+        for sub in base.subs.all() {
+            let Some(own) = knowledge.entry(&format!("{name} {sub}")) else { continue };
+            let base = knowledge.entry(&format!("{model} {sub}")).unwrap();
+            let is_lost = |facet: &&Facet| base.facets.has(**facet) && !own.facets.has(**facet);
+            lost.extend(
+                Facet::ALL.iter().filter(is_lost).map(|facet| format!("{name} {sub}, like {model}: `{facet}`")),
+            );
+        }
+    }
+    assert!(lost.is_empty(), "facets that kin lost:\n{}", lost.join("\n"));
+}
+
+#[test]
+fn only_kin_takes_a_facet_off() {
+    let read = |text: &str| {
+        let built_in = doorward_engine::knowledge::built_in();
+        program::read(File { name: "programs/x.toml", text }, &built_in)
+    };
+    let tail = "what = \"x\"\noperands = []\ndoes = []\n[[example]]\ncall = \"x --version\"\neffects = []\n";
+    let file = read(&format!("name = \"x\"\nlike = \"gcc\"\nfacets = [\"-toolchain\"]\n{tail}")).unwrap();
+    assert!(!file.entries[0].facets.has(Facet::Toolchain) && file.entries[0].facets.has(Facet::ArgumentFiles));
+    assert!(read(&format!("name = \"x\"\nfacets = [\"-toolchain\"]\n{tail}")).is_err());
+    assert!(read(&format!("name = \"x\"\nlike = \"gcc\"\nfacets = [\"-tool\"]\n{tail}")).is_err());
+}
+
+#[test]
+fn programs_that_run_named_tasks_say_so() {
+    let knowledge = doorward_engine::knowledge::built_in();
+    let names = |facet: Facet| knowledge.keys().filter(move |key| knowledge.facets(key).has(facet)).count();
+    assert!(names(Facet::RunsTasks) >= 14 && names(Facet::RunsTask) >= 12);
+    // Whoever runs the tasks of a file takes their names.
+    let files = parsed();
+    let silent = files.iter().flat_map(|(_, file)| &file.entries).filter(|entry| {
+        let follows = matches!(entry.tasks, Some(TaskFile::Just | TaskFile::Taskfile | TaskFile::Poe));
+        follows && !entry.facets.has(Facet::RunsTasks)
+    });
+    let silent: Vec<&str> = silent.map(|entry| &*entry.key).collect();
+    assert!(silent.is_empty(), "follow tasks and don't say which words name them: {silent:?}");
 }

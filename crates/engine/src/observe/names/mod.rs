@@ -2,6 +2,7 @@
 
 mod tables;
 
+use crate::knowledge::{self, schema::Facet};
 use tables::{HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES, WEAKENS_TLS};
 
 /// Variables that say whether and where a shell writes down what was typed.
@@ -130,7 +131,8 @@ pub(super) fn is_harmless_value(name: &str, value: &str) -> bool {
     {
         return true;
     }
-    HARMLESS_VALUES.iter().any(|(known, values)| *known == name && values.contains(&value))
+    let is_compiler = || matches!(name, "CC" | "CXX") && knowledge::built_in().facets(value).has(Facet::Toolchain);
+    is_compiler() || HARMLESS_VALUES.iter().any(|(known, values)| *known == name && values.contains(&value))
 }
 
 /// The name says that the value is a secret.

@@ -458,8 +458,6 @@ pub(super) const HARMLESS_VALUES: &[(&str, &[&str])] = &[
     ("IFS", &["", " ", "\n", ",", ":", " \t\n", "\t", ";", "|"]),
     ("PYTHONWARNINGS", &["ignore", "default", "error", "once", "always"]),
     ("GOTOOLCHAIN", &["local", "auto"]),
-    ("CC", &["gcc", "clang", "cc"]),
-    ("CXX", &["g++", "clang++", "c++"]),
 ];
 
 /// Variables that make a program take any certificate.

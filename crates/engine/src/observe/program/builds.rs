@@ -4,7 +4,10 @@ use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
 use super::findings::Findings;
-use crate::knowledge::schema::Does;
+use crate::knowledge::{
+    self,
+    schema::{Does, Facet},
+};
 use crate::observe::field::Field;
 use crate::observe::program::file_trust::fetched_here;
 use crate::observe::recipes::arrived::foreign_place;
@@ -242,25 +245,8 @@ fn changes_compiler(flags: &str) -> bool {
 fn is_usual_tool(value: &str) -> bool {
     let stem = value.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '-' || letter == '.');
     let name = ["/usr/bin/", "/usr/local/bin/"].iter().find_map(|place| stem.strip_prefix(place)).unwrap_or(stem);
-    matches!(
-        name,
-        "gcc"
-            | "g++"
-            | "cc"
-            | "c++"
-            | "clang"
-            | "clang++"
-            | "ccache"
-            | "sccache"
-            | "ninja"
-            | "make"
-            | "lld"
-            | "mold"
-            | "ON"
-            | "OFF"
-            | "python"
-            | "nvcc"
-            | "gfortran"
-            | ""
-    )
+    let knowledge = knowledge::built_in();
+    matches!(name, "" | "ON" | "OFF")
+        || knowledge.facets(name).has(Facet::Toolchain)
+        || knowledge.facets(name).has(Facet::BuildProgram)
 }

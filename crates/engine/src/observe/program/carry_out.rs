@@ -136,9 +136,9 @@ fn run(runner: &mut Runner<'_, '_>, what: Run, invocation: &mut Invocation, stat
             }
         }
         Run::Module { name, root } => own_module(runner, &name, root.as_deref(), invocation, state),
-        Run::Console(program, words) => {
-            console(runner, &program, &words, state, &invocation.by);
-            console_input(runner.out, &program, &words, &invocation.input, &invocation.by);
+        Run::Console(framework, words) => {
+            console(runner, Some(framework), &words, state, &invocation.by);
+            console_input(runner.out, Some(framework), &words, &invocation.input, &invocation.by);
         }
         Run::Subscript(text) => runner.evaluated_subscript(&text, state),
         Run::Hook { file, root } => {

@@ -5,6 +5,7 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation, Sensitivity};
 
 use super::named_tasks::destroys_data;
 use crate::effect::{Effect, Target};
+use crate::knowledge::{self, schema::Console};
 use crate::observe::code;
 use crate::observe::field::Field;
 use crate::observe::sheet::observer::{By, Observer};
@@ -17,12 +18,21 @@ use crate::observe::stream::Stream;
 // interpreters-252).
 const SPECIAL: &[&str] = &["shell", "shell_plus", "dbshell", "migrate", "runner", "r", "tinker"];
 
-/// The command line of a framework: `manage.py`, `artisan`, `bin/rails`, `bin/console`.
+/// The framework whose command line a script of the project is: `manage.py`, `artisan`, `bin/rails`, `bin/console`.
+pub(crate) fn console_of(script: &str) -> Option<Console> {
+    match script {
+        "manage.py" => Some(Console::Django),
+        "console" => Some(Console::Symfony),
+        name => knowledge::built_in().entry(name)?.console,
+    }
+}
+
+/// The command line of a framework.
 ///
 /// Tells whether its task destroys data.
 pub(crate) fn console(
     runner: &mut Runner<'_, '_>,
-    program: &str,
+    framework: Option<Console>,
     words: &[Field],
     state: &mut State<'_>,
     by: &By,
@@ -38,23 +48,23 @@ pub(crate) fn console(
         ),
         None => ("", words),
     };
-    match (program, task) {
-        ("manage.py" | "django-admin", "shell" | "shell_plus") => django_shell(runner, rest, state, by),
-        ("manage.py", "dbshell") if !rest.is_empty() => inline_code(runner.out, "dbshell", by),
-        ("manage.py", "migrate") => return rest.iter().any(|word| word.text == "zero"),
-        ("rails", "runner" | "r") => {
+    match (framework, task) {
+        (Some(Console::Django), "shell" | "shell_plus") => django_shell(runner, rest, state, by),
+        (Some(Console::Django), "dbshell") if !rest.is_empty() => inline_code(runner.out, "dbshell", by),
+        (Some(Console::Django), "migrate") => return rest.iter().any(|word| word.text == "zero"),
+        (Some(Console::Rails), "runner" | "r") => {
             if let Some(code) = rest.iter().find(|word| !is_ruby_file(word)) {
                 inline_code(runner.out, &code.shown(), by);
             }
         }
-        ("artisan", "tinker") if rest.iter().any(|word| word.dynamic || word.text.starts_with("--e")) => {
+        (Some(Console::Laravel), "tinker") if rest.iter().any(|word| word.dynamic || word.text.starts_with("--e")) => {
             inline_code(runner.out, "tinker", by);
         }
-        ("console", "dbal:run-sql" | "doctrine:query:sql" | "doctrine:query:dql") => inline_code(runner.out, task, by),
-        ("rake" | "rails", _) if words.iter().any(|word| matches!(word.text.as_str(), "-e" | "-p" | "-E")) => {
-            if program == "rake" {
-                inline_code(runner.out, "-e", by);
-            }
+        (Some(Console::Symfony), "dbal:run-sql" | "doctrine:query:sql" | "doctrine:query:dql") => {
+            inline_code(runner.out, task, by);
+        }
+        (Some(Console::Rake), _) if words.iter().any(|word| matches!(word.text.as_str(), "-e" | "-p" | "-E")) => {
+            inline_code(runner.out, "-e", by);
         }
         (_, _) => {}
     }
@@ -63,7 +73,7 @@ pub(crate) fn console(
         matches!(parts.next(), Some("credentials" | "encrypted" | "secrets"))
             && matches!(parts.next(), Some("show" | "edit" | "fetch" | "diff"))
     };
-    if matches!(program, "rails" | "rake") && words.iter().any(shows) {
+    if let Some(program @ (Console::Rails | Console::Rake)) = framework.filter(|_| words.iter().any(shows)) {
         let mut effect = Effect::new(Operation::Read, Target::Resource(format!("{program} {task}")));
         effect.sensitivity = Sensitivity::Credential;
         effect.marks = Marks::default().with(Mark::SecretReturning);
@@ -76,10 +86,16 @@ pub(crate) fn console(
 }
 
 /// What arrives at the console of a framework is run line by line.
-pub(crate) fn console_input(out: &mut Observer<'_>, program: &str, words: &[Field], input: &Stream, by: &By) {
+pub(crate) fn console_input(
+    out: &mut Observer<'_>,
+    framework: Option<Console>,
+    words: &[Field],
+    input: &Stream,
+    by: &By,
+) {
     // A console runs what is typed or piped into it, so its input is code.
     const CONSOLES: &[&str] = &["shell", "shell_plus", "dbshell", "console", "c", "dbconsole", "db", "tinker"];
-    let is_framework = matches!(program, "manage.py" | "rails" | "artisan");
+    let is_framework = matches!(framework, Some(Console::Django | Console::Rails | Console::Laravel));
     let opens = words.iter().find(|word| CONSOLES.contains(&word.text.as_str()));
     if let Some(console) = opens.filter(|_| is_framework && *input != Stream::empty()) {
         inline_code(out, &console.shown(), by);

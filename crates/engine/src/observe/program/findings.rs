@@ -6,7 +6,7 @@ use super::Invocation;
 use super::git_subcommand::Subcommand;
 use super::invocation::Known;
 use crate::effect::{Effect, Target};
-use crate::knowledge::schema::{Does, Entry, Role};
+use crate::knowledge::schema::{Console, Does, Entry, Role};
 use crate::observe::connect::Exchange;
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
@@ -79,7 +79,7 @@ pub(super) enum Run {
     OwnCode(Stream),
     Script { file: Field, role: Role, operands: Option<Vec<Field>> },
     Module { name: String, root: Option<String> },
-    Console(String, Vec<Field>),
+    Console(Console, Vec<Field>),
     Subscript(String),
     Hook { file: String, root: String },
     Unknown(Origin),
@@ -311,8 +311,8 @@ impl Findings {
     }
 
     /// The command line of a framework gets these words.
-    pub(crate) fn run_console(&mut self, program: String, words: Vec<Field>) {
-        self.run_later(Run::Console(program, words));
+    pub(crate) fn run_console(&mut self, framework: Console, words: Vec<Field>) {
+        self.run_later(Run::Console(framework, words));
     }
 
     /// A text is read as the name of a variable, and a subscript in it is evaluated.

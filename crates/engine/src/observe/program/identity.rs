@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibility};
 
 use super::WRAPPERS;
-use super::console::console_input;
+use super::console::{console_input, console_of};
 use super::environments::{is_provided, program_of_environment};
 use super::file_trust::{FileRun, How, executes_file};
 use super::invocation::{Known, Start};
@@ -139,7 +139,7 @@ fn judge_identity(
     match identity {
         Identity::Trusted(_) => Some(crate::path::name(name).to_owned()),
         Identity::Project(path) => {
-            console_input(runner.out, crate::path::name(&path), start.words, &start.input, by);
+            console_input(runner.out, console_of(crate::path::name(&path)), start.words, &start.input, by);
             project_program(runner, &run(&path), start.words, state);
             None
         }

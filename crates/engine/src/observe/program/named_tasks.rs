@@ -3,42 +3,8 @@
 use doorward_vocabulary::{Mark, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
+use crate::knowledge::schema::Facet;
 use crate::observe::field::Field;
-
-/// Runners whose every operand is a task.
-// Their operands are names of tasks in a file of the project, so the name itself says whether it deploys
-// (project-work-828).
-const ALL: &[&str] = &[
-    "just", "task", "go-task", "invoke", "inv", "fab", "rake", "ant", "mage", "doit", "poe", "grunt", "gulp", "turbo",
-    "lerna", "nx", "moon", "ninja",
-];
-
-/// Runners with a word for it: the operand behind that word is the task.
-// For these most subcommands are their own; only behind the listed words a task follows.
-const BEHIND: &[(&str, &[&str])] = &[
-    ("mise", &["run", "r"]),
-    ("rtx", &["run", "r"]),
-    ("bazel", &["run"]),
-    ("bazelisk", &["run"]),
-    ("buck", &["run"]),
-    ("buck2", &["run"]),
-    ("pants", &["run"]),
-    ("nix", &["run"]),
-    ("deno", &["task"]),
-    ("composer", &["run", "run-script"]),
-    ("pdm", &["run"]),
-    ("hatch", &["run"]),
-    ("rye", &["run"]),
-];
-
-/// Runners that take their tasks as the value of a flag.
-// As their manuals have it: the tasks are values, not operands.
-const FLAGS: &[(&str, &[&str])] = &[
-    ("nx", &["-t", "--target", "--targets"]),
-    ("nox", &["-s", "--session", "--sessions", "-e"]),
-    ("tox", &["-e"]),
-    ("cmake", &["-t", "--target"]),
-];
 
 /// A task that leaves this machine, or destroys data, by its name.
 pub(super) fn note_named_tasks(invocation: &mut Invocation) {
@@ -63,26 +29,21 @@ pub(super) fn note_named_tasks(invocation: &mut Invocation) {
 /// The names of the tasks that the command runs, with their packages as words in front of them.
 fn names(invocation: &Invocation) -> Vec<String> {
     let args = &invocation.args;
-    let (Some(program), Some(last)) = (args.chain.first(), args.chain.last()) else { return Vec::new() };
-    let program = &*program.key;
-    let sub = last.key.split(' ').next_back().unwrap_or_default();
+    let has = |facet| args.chain.iter().any(|entry| entry.facets.has(facet));
     let before = if args.ended { args.ended_at } else { args.operands.len() };
     let operands = || args.operands.iter().take(before).filter_map(Field::exact);
     let mut found: Vec<&str> = Vec::new();
-    if ALL.contains(&program) {
+    if has(Facet::RunsTasks) {
         found.extend(operands());
         found.extend(args.unknown_sub.as_deref());
     }
-    if BEHIND.iter().any(|(name, subs)| *name == program && subs.contains(&sub)) {
+    if has(Facet::RunsTask) {
         found.extend(args.operands.first().and_then(Field::exact));
         // `mise run a ::: b`
         found.extend(operands().skip_while(|word| *word != ":::").filter(|word| *word != ":::"));
     }
-    for (_, flags) in FLAGS.iter().filter(|(name, _)| *name == program) {
-        let given = args.given.iter().filter(|given| flags.contains(&given.name.as_str()));
-        found.extend(given.filter_map(|given| given.value.as_ref().and_then(Field::exact)));
-        found.extend(operands().filter(|_| program == "nox"));
-    }
+    let given = args.given.iter().filter(|given| given.changes.task);
+    found.extend(given.filter_map(|given| given.value.as_ref().and_then(Field::exact)));
     let plain = found.into_iter().flat_map(|text| text.split(',')).filter(|text| !text.contains('='));
     plain.map(|text| text.replace(['/', '.', '#'], ":")).collect()
 }

@@ -4,7 +4,7 @@ use doorward_code::Language;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
 
 use super::Invocation;
-use super::console::console;
+use super::console::{console, console_of};
 use super::file_trust::{FileRun, How, decides, executes_file, is_changed};
 use super::forwarded_args::asks_to_destroy;
 use super::inner::inner_command;
@@ -182,7 +182,7 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
         let changed = changed_code(runner.out.world, state);
         sources(runner, Language::Python, &changed, by, state);
     }
-    if console(runner, path::name(file), rest, state, by) {
+    if console(runner, console_of(path::name(file)), rest, state, by) {
         marks.add(Mark::Destroys);
     }
     wrapped_tool(runner, run, rest, state);

@@ -4,7 +4,7 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
 use super::builds::builds_directory;
-use super::console::console_input;
+use super::console::{console_input, console_of};
 use super::recipe::{project_program, run_file};
 use crate::knowledge::schema::Role;
 use crate::observe::code;
@@ -104,7 +104,8 @@ fn run_script(
     let input = Stream::unknown(Default::default());
     if inside {
         let words = invocation.args.operands.clone();
-        console_input(runner.out, path::name(&real), words.get(1..).unwrap_or_default(), &invocation.input, &by);
+        let framework = console_of(path::name(&real));
+        console_input(runner.out, framework, words.get(1..).unwrap_or_default(), &invocation.input, &by);
         let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
         project_script(runner, &run, &words, role, state);
     } else if role == Role::Config && runner.out.world.tracking(&real) == Tracking::Outside {

@@ -8,7 +8,7 @@ use super::console::code_given;
 use super::findings::Findings;
 use super::grammar::reads_environment;
 use super::named_tasks::{deployment, destroys_data};
-use crate::knowledge::schema::Does;
+use crate::knowledge::schema::{Check, Does, Facet};
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::sheet::observer::Observer;
@@ -22,52 +22,64 @@ const MANIFEST_LIMIT: usize = 256 * 1024;
 
 /// What the words of a build tool say beyond its tables.
 pub(super) fn tasks(out: &Observer<'_>, invocation: &mut Invocation, state: &State<'_>) -> Findings {
-    let mut found = Findings::default();
-    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return found };
-    let world = out.world;
-    match program.as_str() {
-        "rake" | "rails" | "artisan" => named_tasks(false, invocation),
-        "gradle" | "mvn" => named_tasks(true, invocation),
-        "sbt" => found = sbt_code(invocation),
-        "nix" => found = nix_sources(world, invocation, state),
-        "tsc" | "vue-tsc" if invocation.args.has_any(&["-b", "--build"]) => {
-            found = foreign_sources(world, &invocation.args.operands.clone(), invocation, state);
-        }
-        "rustc" | "rustdoc" => {
-            let crates = invocation.args.given.iter().filter(|given| given.name == "--extern");
-            let places: Vec<Field> = crates
-                .filter_map(|given| given.value.as_ref())
-                .filter_map(|value| value.text.split_once('=').map(|(_, path)| value.with_text(path)))
-                .collect();
-            found = foreign_sources(world, &places, invocation, state);
-        }
-        "uv" => found = runs_module(invocation),
-        "sphinx-build" | "sphinx-autobuild" => {
-            let source = invocation.args.operands.first().cloned();
-            found = foreign_sources(world, source.as_slice(), invocation, state);
-        }
-        "cmake" => found = cmake_sources(world, invocation, state),
-        "ninja" => installs(&invocation.args.operands.clone(), invocation),
-        "meson" => {
-            let places = invocation.args.operands.clone();
-            if invocation.by.name.contains("setup") || invocation.by.name.contains("configure") {
-                found = foreign_sources(world, &places, invocation, state);
-            }
-        }
-        "dotnet" => found = dotnet_words(world, invocation, state),
-        "gh" => filtered_environment(invocation),
-        "docker" | "docker-compose" | "podman" => found = composed(world, invocation),
-        "mktemp" => {
-            let odd = |field: &Field| field.exact().is_none_or(|text| text.contains('/'));
-            if invocation.args.has_any(&["-p", "--tmpdir", "-t"]) && invocation.args.operands.iter().any(odd) {
-                found.doubt(Degree::Unknown, "where `mktemp` creates a template with a directory in it");
-            }
-        }
-        "cargo" => found = cargo_runs_guard(out, invocation),
-        _ => {}
+    let Some(first) = invocation.args.chain.first() else { return Findings::default() };
+    let (facets, check, console) = (first.facets, first.check, first.console);
+    if facets.has(Facet::DatabaseTasks) {
+        database_tasks(facets.has(Facet::CamelTasks), invocation);
     }
-    if matches!(program.as_str(), "rails" | "artisan" | "rake") {
-        found.run_console(program, all_words(invocation));
+    let mut found = check.map(|check| checked(check, out, invocation, state)).unwrap_or_default();
+    if let Some(console) = console {
+        found.run_console(console, all_words(invocation));
+    }
+    found
+}
+
+/// What only Rust can look at.
+fn checked(check: Check, out: &Observer<'_>, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let (world, operands) = (out.world, invocation.args.operands.clone());
+    match check {
+        Check::ScalaCommands => return sbt_code(invocation),
+        Check::Flakes => return nix_sources(world, invocation, state),
+        Check::ProjectReferences if invocation.args.has_any(&["-b", "--build"]) => {
+            return foreign_sources(world, &operands, invocation, state);
+        }
+        Check::ExternCrates => return extern_crates(world, invocation, state),
+        Check::RunModule => return runs_module(invocation),
+        Check::SourceDirectory => {
+            return foreign_sources(world, operands.get(..1).unwrap_or_default(), invocation, state);
+        }
+        Check::Cmake => return cmake_sources(world, invocation, state),
+        Check::BuildDirectories if ["setup", "configure"].iter().any(|sub| invocation.by.name.contains(sub)) => {
+            return foreign_sources(world, &operands, invocation, state);
+        }
+        Check::Msbuild => return dotnet_words(world, invocation, state),
+        Check::ContainerSettings => return composed(world, invocation),
+        Check::TemplateDirectory => return template_directory(invocation),
+        Check::CargoRun => return cargo_runs_guard(out, invocation),
+        Check::InstallTarget => installs(&operands, invocation),
+        Check::JqFlag => filtered_environment(invocation),
+        Check::ProjectReferences | Check::BuildDirectories => {}
+    }
+    Findings::default()
+}
+
+/// `rustc --extern NAME=PATH`.
+fn extern_crates(world: &dyn World, invocation: &mut Invocation, state: &State<'_>) -> Findings {
+    let crates = invocation.args.given.iter().filter(|given| given.name == "--extern");
+    let places: Vec<Field> = crates
+        .filter_map(|given| given.value.as_ref())
+        .filter_map(|value| value.text.split_once('=').map(|(_, path)| value.with_text(path)))
+        .collect();
+    foreign_sources(world, &places, invocation, state)
+}
+
+/// `mktemp -p DIRECTORY a/b.XXXX`.
+fn template_directory(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let odd = |field: &Field| field.exact().is_none_or(|text| text.contains('/'));
+    if invocation.args.has_any(&["-p", "--tmpdir", "-t"]) && invocation.args.operands.iter().any(odd) {
+        let name = &invocation.by.name;
+        found.doubt(Degree::Unknown, format!("where `{name}` creates a template with a directory in it"));
     }
     found
 }
@@ -95,7 +107,8 @@ fn runs_module(invocation: &Invocation) -> Findings {
     found
 }
 
-fn named_tasks(camel: bool, invocation: &mut Invocation) {
+/// Tasks whose names say what becomes of the data of an application.
+fn database_tasks(camel: bool, invocation: &mut Invocation) {
     let names: Vec<String> = invocation.args.operands.iter().filter_map(Field::exact).map(str::to_owned).collect();
     if names.iter().any(|name| destroys_data(name, camel)) {
         invocation.does.push(outside(Operation::Mutate, Mark::Database, Mark::Destroys));

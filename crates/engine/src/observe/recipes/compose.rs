@@ -1,6 +1,7 @@
 //! Compose files: whether the containers that they describe stay inside themselves.
 
 use super::yaml::{self, Yaml};
+use crate::knowledge::{self, schema::Facet};
 
 /// Settings of a service that change nothing outside of it.
 // Settings inside the container, or checked by value (`volumes`, `build`). `privileged`, `network_mode` and `devices`
@@ -192,23 +193,9 @@ fn is_quiet(command: &Yaml) -> bool {
         Yaml::List(words) => words.iter().filter_map(Yaml::text).collect(),
         Yaml::Map(_) => return false,
     };
-    let harmless = [
-        "npm",
-        "yarn",
-        "pnpm",
-        "node",
-        "python",
-        "flask",
-        "uvicorn",
-        "gunicorn",
-        "rails",
-        "redis-server",
-        "postgres",
-        "nginx",
-    ];
     let plain = words.iter().all(|word| !word.contains([';', '|', '&', '`', '$', '<', '>', '\n', '(']));
     plain
-        && words.first().is_some_and(|word| harmless.contains(word))
+        && words.first().is_some_and(|word| knowledge::built_in().facets(word).has(Facet::RunsInContainer))
         && !words.iter().any(|word| matches!(*word, "-c" | "-e" | "-m" | "--eval" | "exec" | "-p" | "--require" | "-r"))
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::make_goals::is_plain_shell;
 use super::{Files, Step};
 
 /// More recipes or imported files than this are not followed.
@@ -215,7 +216,7 @@ fn setting(line: &str) -> Option<()> {
     match name.trim() {
         "shell" | "script-interpreter" => {
             let first = value.trim().trim_start_matches('[').split(',').next()?.trim().trim_matches(['\'', '"']);
-            ["sh", "bash", "/bin/sh", "/bin/bash"].contains(&first).then_some(())
+            is_plain_shell(first.strip_prefix("/bin/").unwrap_or(first)).then_some(())
         }
         "dotenv-load"
         | "positional-arguments"

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use super::make_text::{Expanding, inner_commands, is_plain};
 use super::makefile::{Makefile, Rule, words};
+use crate::knowledge::{self, schema::Facet};
+use crate::world::Shell;
 
 /// More targets than this are not followed.
 // Generated Makefiles have thousands of targets; a call needs the few its goal depends on.
@@ -12,13 +14,15 @@ const TARGETS: usize = 3_000;
 // Pattern rules are compared with every target: without a bound a hostile Makefile makes this quadratic.
 const COMPARISONS: usize = 400_000;
 
-/// Names of compilers and the like that built-in rules may be told to use.
-// What `make` runs by its built-in rules, or a plain substitute. Any other value of `CC` is a program of the agent's
-// choice.
-const TOOLS: &[&str] = &[
-    "cc", "gcc", "clang", "c++", "g++", "clang++", "ar", "ld", "as", "rm", "ccache", "gfortran", "tcc", "nasm", "true",
-    "echo",
-];
+/// What `make` runs by its built-in rules, or a plain substitute. Any other value of `CC` is a program of the agent's choice.
+fn is_known_tool(name: &str) -> bool {
+    matches!(name, "rm" | "true" | "echo") || knowledge::built_in().facets(name).has(Facet::Toolchain)
+}
+
+/// A shell that reads a line as it is read here.
+pub(super) fn is_plain_shell(name: &str) -> bool {
+    matches!(Shell::named(name), Some(Shell::Sh | Shell::Bash))
+}
 
 /// The text of every command that making these targets runs; `None` if that cannot be said.
 pub(super) fn commands(makefile: &Makefile, wanted: &[String]) -> Option<Vec<String>> {
@@ -67,7 +71,7 @@ impl Goals<'_> {
             let value =
                 if shell || is_tool(name) || is_flags(name) { Some(self.expand(&variable.text, &[])?) } else { None };
             let fine = match (name.as_str(), &value) {
-                ("SHELL", Some(value)) => ["sh", "bash", "dash"].contains(&value.trim().rsplit('/').next()?),
+                ("SHELL", Some(value)) => is_plain_shell(value.trim().rsplit('/').next()?),
                 (".SHELLFLAGS", Some(value)) => {
                     value.split_whitespace().all(|word| word == "pipefail" || is_letters(word, "-ceuxo"))
                 }
@@ -82,7 +86,7 @@ impl Goals<'_> {
                 (_, Some(value)) => {
                     let mut words = value.split_whitespace();
                     !value.contains([';', '|', '&', '`', '$', '<', '>', '(', '\n'])
-                        && words.all(|word| word.starts_with('-') || TOOLS.contains(&base(word)))
+                        && words.all(|word| word.starts_with('-') || is_known_tool(base(word)))
                 }
                 (_, None) => true,
             };

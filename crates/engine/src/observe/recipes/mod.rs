@@ -174,7 +174,6 @@ fn one_file(
     state: &mut State<'_>,
 ) -> Followed {
     let name = path::name(file);
-    let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
     if let Some(task) = task.filter(|task| task.is_written_in(name)) {
         return if task.is_compose() && !compose_is_plain(runner.out.world, file, state) {
             Followed::No
@@ -206,7 +205,8 @@ fn one_file(
     if code::of_file(file).is_some() && settings::is_code(name) {
         return recipe_code(runner, file, &text, invocation, state);
     }
-    if settings::are_plain(&program, name, &text) { Followed::Yes } else { Followed::No }
+    let sections = invocation.args.chain.first().map(|entry| entry.sections.as_slice()).unwrap_or_default();
+    if settings::are_plain(sections, name, &text) { Followed::Yes } else { Followed::No }
 }
 
 fn compose_is_plain(world: &dyn World, file: &str, state: &State<'_>) -> bool {
@@ -250,12 +250,12 @@ pub(super) fn follow_mentioned(runner: &mut Runner<'_, '_>, invocation: &mut Inv
     };
     let Some(text) = text else {
         // Whatever the script is, it runs code of the project.
-        if task == Task::Package {
+        if task.is_package_script() {
             sources(runner, doorward_code::Language::JavaScript, &changed, &invocation.by, state);
         }
         return;
     };
-    for language in sources::tested_in(&text) {
+    for language in sources::tested_in(&text, &runner.out.knowledge) {
         sources(runner, language, &changed, &invocation.by, state);
     }
     mentioned(runner, &text, &changed, task, invocation, state);
@@ -272,7 +272,7 @@ fn mentioned(
     let words: std::collections::BTreeSet<&str> = sources::words(text).map(path::name).collect();
     for file in changed {
         let name = path::name(file);
-        let runs_other = runner::runners_of(name).iter().any(|runner| words.contains(runner));
+        let runs_other = words.iter().any(|word| runner::is_run_by(name, word, &runner.out.knowledge));
         if runs_other && !task.is_written_in(name) {
             if !follow_task(runner, task, invocation, state) {
                 runner.out.lower(Degree::Opaque, format!("which part of `{name}` runs, because it changed"));

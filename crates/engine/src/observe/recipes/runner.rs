@@ -1,26 +1,13 @@
 //! Programs that run tasks which are written down in files.
 
 use super::{Files, Step, justfile, make_goals, makefile, tasks};
-use crate::knowledge::schema::Grammar;
+use crate::knowledge::packed::Packed;
+use crate::knowledge::schema::{Facet, Grammar, Role, TaskFile};
 use crate::observe::program::Invocation;
 
-/// A program that runs tasks.
+/// A program that runs tasks, by where they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Task {
-    Make,
-    Just,
-    Taskfile,
-    Mise,
-    Package,
-    Deno,
-    Composer,
-    Tox,
-    Poe,
-    Pdm,
-    Hatch,
-    Rye,
-    Compose,
-}
+pub(crate) struct Task(TaskFile);
 
 // In make's own order: a new `GNUmakefile` takes the place of the trusted `Makefile`.
 const MAKEFILES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
@@ -36,26 +23,30 @@ const COMPOSE: &[&str] = &["compose.yaml", "compose.yml", "docker-compose.yml", 
 /// The task runner that a command is.
 pub(crate) fn of(invocation: &Invocation) -> Option<Task> {
     let chain = &invocation.args.chain;
-    let (first, last) = (chain.first()?, chain.last()?);
-    let sub = last.key.split(' ').next_back().unwrap_or_default();
-    let runs_script = last.grammar == Some(Grammar::PackageScript) && sub != "npx";
-    match &*first.key {
-        _ if first.grammar == Some(Grammar::Make) => Some(Task::Make),
-        "just" => Some(Task::Just),
-        "task" | "go-task" => Some(Task::Taskfile),
-        "mise" | "rtx" if matches!(sub, "run" | "r") => Some(Task::Mise),
-        "npm" | "pnpm" | "yarn" | "bun" if runs_script || named_script(sub).is_some() => Some(Task::Package),
-        "deno" if sub == "task" => Some(Task::Deno),
-        "composer" if matches!(sub, "run-script" | "run") => Some(Task::Composer),
-        "tox" => Some(Task::Tox),
-        "poe" => Some(Task::Poe),
-        "pdm" if sub == "run" => Some(Task::Pdm),
-        "hatch" if sub == "run" => Some(Task::Hatch),
-        "rye" if sub == "run" => Some(Task::Rye),
-        "docker-compose" | "podman-compose" => Some(Task::Compose),
-        "docker" | "podman" if last.key.contains(" compose") => Some(Task::Compose),
-        _ => None,
-    }
+    let last = chain.last()?;
+    let written = chain.iter().rev().find_map(|entry| entry.tasks)?;
+    let runs = match written {
+        // Their other subcommands make and look at what the file describes.
+        TaskFile::Make | TaskFile::Tox | TaskFile::Compose => true,
+        TaskFile::Package => {
+            let sub = last.key.split(' ').next_back().unwrap_or_default();
+            // `npx` runs a program.
+            let takes_command = last.operands.first().is_some_and(|operand| operand.role == Role::Command);
+            (last.grammar == Some(Grammar::PackageScript) && !takes_command) || named_script(sub).is_some()
+        }
+        TaskFile::Just
+        | TaskFile::Taskfile
+        | TaskFile::Mise
+        | TaskFile::Deno
+        | TaskFile::Composer
+        | TaskFile::Poe
+        | TaskFile::Pdm
+        | TaskFile::Hatch
+        | TaskFile::Rye => {
+            chain.iter().any(|entry| entry.facets.has(Facet::RunsTasks) || entry.facets.has(Facet::RunsTask))
+        }
+    };
+    runs.then_some(Task(written))
 }
 
 /// Scripts of the manifest that an installation runs by itself.
@@ -65,14 +56,10 @@ pub(super) fn lifecycle(invocation: &Invocation) -> &'static [&'static str] {
     let installs = match last.key.split(' ').next_back().unwrap_or_default() {
         "install" | "i" | "ci" | "add" | "clean-install" | "rebuild" => true,
         // `yarn` alone installs.
-        "yarn" => invocation.args.operands.is_empty(),
-        _ => false,
+        _ => chain.len() == 1 && invocation.args.operands.is_empty(),
     };
     let runs = installs && !invocation.args.has_any(&["--ignore-scripts", "-g", "--global"]);
-    match &*first.key {
-        "npm" | "pnpm" | "yarn" | "bun" if runs => &["install", "prepare"],
-        _ => &[],
-    }
+    if runs && first.tasks == Some(TaskFile::Package) { &["install", "prepare"] } else { &[] }
 }
 
 /// `npm test` runs the script of that name.
@@ -86,78 +73,92 @@ fn named_script(sub: &str) -> Option<&'static str> {
     }
 }
 
-/// A file in which tasks are written, for whatever runner.
-pub(super) fn is_task_file(name: &str) -> bool {
-    !runners_of(name).is_empty()
+/// Where tasks are written that a file of this name holds. Manifests of Python hold settings of many tools, and are not meant.
+fn written_in(name: &str) -> Option<TaskFile> {
+    match name {
+        _ if MAKEFILES.contains(&name) || name.ends_with(".mk") => Some(TaskFile::Make),
+        _ if JUSTFILES.contains(&name) || name.ends_with(".just") => Some(TaskFile::Just),
+        _ if TASKFILES.contains(&name) => Some(TaskFile::Taskfile),
+        _ if MISE.contains(&name) => Some(TaskFile::Mise),
+        _ if COMPOSE.contains(&name) => Some(TaskFile::Compose),
+        "package.json" => Some(TaskFile::Package),
+        "tox.ini" => Some(TaskFile::Tox),
+        "deno.json" | "deno.jsonc" => Some(TaskFile::Deno),
+        "composer.json" => Some(TaskFile::Composer),
+        _ => None,
+    }
 }
 
-/// The programs that run the tasks of a file.
-pub(super) fn runners_of(name: &str) -> &'static [&'static str] {
-    match name {
-        _ if MAKEFILES.contains(&name) || name.ends_with(".mk") => &["make", "gmake", "MAKE"],
-        _ if JUSTFILES.contains(&name) || name.ends_with(".just") => &["just"],
-        _ if TASKFILES.contains(&name) => &["task"],
-        _ if MISE.contains(&name) => &["mise"],
-        _ if COMPOSE.contains(&name) => &["docker-compose", "compose"],
-        "package.json" => &["npm", "yarn", "pnpm", "bun", "npx"],
-        "tox.ini" => &["tox"],
-        "deno.json" | "deno.jsonc" => &["deno"],
-        "composer.json" => &["composer"],
-        _ => &[],
-    }
+/// A file in which tasks are written, for whatever runner.
+pub(super) fn is_task_file(name: &str) -> bool {
+    written_in(name).is_some()
+}
+
+/// The word is a program that runs the tasks of a file of this name.
+pub(super) fn is_run_by(name: &str, word: &str, knowledge: &Packed) -> bool {
+    written_in(name).is_some_and(|written| {
+        knowledge.tasks(word) == Some(written)
+            // `$(MAKE)`, `docker compose`.
+            || matches!((written, word), (TaskFile::Make, "MAKE") | (TaskFile::Compose, "compose"))
+    })
 }
 
 impl Task {
     /// The tasks of this runner are written in a file of that name.
     pub(crate) fn is_written_in(self, name: &str) -> bool {
-        match self {
-            Task::Make => MAKEFILES.contains(&name) || name.ends_with(".mk") || name.starts_with("Makefile."),
-            Task::Just => JUSTFILES.contains(&name) || name.ends_with(".just"),
-            Task::Taskfile => TASKFILES.contains(&name),
-            Task::Mise => MISE.contains(&name),
-            Task::Package => name == "package.json",
-            Task::Deno => matches!(name, "deno.json" | "deno.jsonc"),
-            Task::Composer => name == "composer.json",
-            Task::Tox => name == "tox.ini",
-            Task::Poe | Task::Pdm | Task::Hatch | Task::Rye => name == "pyproject.toml",
-            Task::Compose => COMPOSE.contains(&name),
+        match self.0 {
+            TaskFile::Make => MAKEFILES.contains(&name) || name.ends_with(".mk") || name.starts_with("Makefile."),
+            TaskFile::Poe | TaskFile::Pdm | TaskFile::Hatch | TaskFile::Rye => name == "pyproject.toml",
+            other @ (TaskFile::Just
+            | TaskFile::Taskfile
+            | TaskFile::Mise
+            | TaskFile::Package
+            | TaskFile::Deno
+            | TaskFile::Composer
+            | TaskFile::Tox
+            | TaskFile::Compose) => written_in(name) == Some(other),
         }
     }
 
     pub(crate) fn is_compose(self) -> bool {
-        self == Task::Compose
+        self.0 == TaskFile::Compose
+    }
+
+    /// The task is a script of a `package.json`.
+    pub(crate) fn is_package_script(self) -> bool {
+        self.0 == TaskFile::Package
     }
 
     fn file(self, invocation: &Invocation, files: &Files<'_>) -> Option<String> {
-        let flags: &[&str] = match self {
-            Task::Make => &["-f", "--file", "--makefile"],
-            Task::Just => &["-f", "--justfile"],
-            Task::Taskfile => &["-t", "--taskfile"],
-            Task::Tox => &["-c", "--conf"],
-            Task::Mise
-            | Task::Package
-            | Task::Deno
-            | Task::Composer
-            | Task::Poe
-            | Task::Pdm
-            | Task::Hatch
-            | Task::Rye
-            | Task::Compose => &[],
+        let flags: &[&str] = match self.0 {
+            TaskFile::Make => &["-f", "--file", "--makefile"],
+            TaskFile::Just => &["-f", "--justfile"],
+            TaskFile::Taskfile => &["-t", "--taskfile"],
+            TaskFile::Tox => &["-c", "--conf"],
+            TaskFile::Mise
+            | TaskFile::Package
+            | TaskFile::Deno
+            | TaskFile::Composer
+            | TaskFile::Poe
+            | TaskFile::Pdm
+            | TaskFile::Hatch
+            | TaskFile::Rye
+            | TaskFile::Compose => &[],
         };
         if let Some(given) = flags.iter().find_map(|flag| invocation.args.value(flag)) {
             return given.exact().map(str::to_owned);
         }
-        let names: &[&str] = match self {
-            Task::Make => MAKEFILES,
-            Task::Just => JUSTFILES,
-            Task::Taskfile => TASKFILES,
-            Task::Mise => MISE,
-            Task::Package => &["package.json"],
-            Task::Deno => &["deno.json", "deno.jsonc"],
-            Task::Composer => &["composer.json"],
-            Task::Tox => &["tox.ini"],
-            Task::Poe | Task::Pdm | Task::Hatch | Task::Rye => &["pyproject.toml"],
-            Task::Compose => COMPOSE,
+        let names: &[&str] = match self.0 {
+            TaskFile::Make => MAKEFILES,
+            TaskFile::Just => JUSTFILES,
+            TaskFile::Taskfile => TASKFILES,
+            TaskFile::Mise => MISE,
+            TaskFile::Package => &["package.json"],
+            TaskFile::Deno => &["deno.json", "deno.jsonc"],
+            TaskFile::Composer => &["composer.json"],
+            TaskFile::Tox => &["tox.ini"],
+            TaskFile::Poe | TaskFile::Pdm | TaskFile::Hatch | TaskFile::Rye => &["pyproject.toml"],
+            TaskFile::Compose => COMPOSE,
         };
         files.first(names).map(str::to_owned)
     }
@@ -178,8 +179,8 @@ impl Task {
         let text = files.text(&file)?;
         let words = words(invocation)?;
         let script = || script_name(invocation, &words);
-        let steps = match self {
-            Task::Make => {
+        let steps = match self.0 {
+            TaskFile::Make => {
                 let (given, goals): (Vec<String>, Vec<String>) = words.into_iter().partition(|word| word.contains('='));
                 let mut makefile = makefile::read(&file, &text, files)?;
                 makefile.doubt(|name| files.is_set(name));
@@ -190,20 +191,19 @@ impl Task {
                 make_goals::commands(&makefile, &goals)?.into_iter().map(Step::Shell).collect()
             }
             // Variables of the command line are not put in.
-            Task::Just | Task::Taskfile if words.iter().any(|word| word.contains('=')) => return None,
-            Task::Just => justfile::steps(&text, &words, files)?,
-            Task::Taskfile => tasks::taskfile(&text, &words)?,
-            Task::Mise => behind(tasks::mise(&text, &words)?, words.get(1..)?),
-            Task::Package | Task::Composer => {
+            TaskFile::Just | TaskFile::Taskfile if words.iter().any(|word| word.contains('=')) => return None,
+            TaskFile::Just => justfile::steps(&text, &words, files)?,
+            TaskFile::Taskfile => tasks::taskfile(&text, &words)?,
+            TaskFile::Mise => behind(tasks::mise(&text, &words)?, words.get(1..)?),
+            TaskFile::Package | TaskFile::Composer => {
                 found(tasks::scripts(&text, "scripts", &script()?, given(invocation, &words))?)?
             }
-            Task::Deno => found(tasks::scripts(&text, "tasks", &script()?, given(invocation, &words))?)?,
-            Task::Tox => tasks::tox(&text, &words)?,
-            Task::Poe => behind(tasks::pyproject(&text, "poe", words.first()?)?, words.get(1..)?),
-            Task::Pdm => behind(tasks::pyproject(&text, "pdm", words.first()?)?, words.get(1..)?),
-            Task::Hatch => behind(tasks::pyproject(&text, "hatch", words.first()?)?, words.get(1..)?),
-            Task::Rye => behind(tasks::pyproject(&text, "rye", words.first()?)?, words.get(1..)?),
-            Task::Compose => Vec::new(),
+            TaskFile::Deno => found(tasks::scripts(&text, "tasks", &script()?, given(invocation, &words))?)?,
+            TaskFile::Tox => tasks::tox(&text, &words)?,
+            TaskFile::Poe | TaskFile::Pdm | TaskFile::Hatch | TaskFile::Rye => {
+                behind(tasks::pyproject(&text, self.0, words.first()?)?, words.get(1..)?)
+            }
+            TaskFile::Compose => Vec::new(),
         };
         Some((steps, text.len()))
     }

@@ -3,6 +3,7 @@
 use toml::Value as Toml;
 
 use super::{ini, json};
+use crate::knowledge::schema::{Sections, Text};
 
 /// Code that a tool loads by itself.
 pub(super) fn is_code(name: &str) -> bool {
@@ -85,16 +86,16 @@ pub(crate) fn usual_package(line: &str) -> bool {
 }
 
 /// Nothing in the file makes the program run something else.
-pub(super) fn are_plain(program: &str, name: &str, text: &str) -> bool {
+pub(super) fn are_plain(sections: &[Sections], name: &str, text: &str) -> bool {
     match name {
-        "pyproject.toml" => toml::from_str::<Toml>(text).is_ok_and(|file| python_project(program, &file)),
+        "pyproject.toml" => toml::from_str::<Toml>(text).is_ok_and(|file| python_project(sections, &file)),
         "setup.cfg" | "tox.ini" | "pytest.ini" | "mypy.ini" | ".mypy.ini" | ".coveragerc" | ".pylintrc"
-        | "pylintrc" => ini::read(text).is_some_and(|sections| {
-            sections.iter().all(|(section, values)| {
-                !concerns(program, section) || values.iter().all(|(key, value)| plain_key(key, value))
+        | "pylintrc" => ini::read(text).is_some_and(|found| {
+            found.iter().all(|(section, values)| {
+                !concerns(sections, section) || values.iter().all(|(key, value)| plain_key(key, value))
             })
         }),
-        "package.json" => serde_json::from_str(text).is_ok_and(|file| node_project(program, &file)),
+        "package.json" => serde_json::from_str(text).is_ok_and(|file| node_project(sections, &file)),
         "tsconfig.json" | "biome.json" | "biome.jsonc" | "pyrightconfig.json" | "turbo.json" => {
             serde_json::from_str::<serde_json::Value>(&json::plain(text))
                 .is_ok_and(|file| file.get("plugins").is_none() && file.get("extends").is_none())
@@ -110,29 +111,20 @@ pub(super) fn are_plain(program: &str, name: &str, text: &str) -> bool {
     }
 }
 
-/// The part of a file that a program reads.
-fn concerns(program: &str, section: &str) -> bool {
-    let section = section.to_ascii_lowercase();
-    match program {
-        "pytest" | "py.test" => section.contains("pytest"),
-        "mypy" => section.starts_with("mypy"),
-        "coverage" => !section.starts_with("testenv") && !section.starts_with("flake8"),
-        _ => true,
-    }
+/// The parts of a file that a program reads, if that is known.
+fn parts_of<'s>(sections: &'s [Sections], file: &str) -> Option<&'s [Text]> {
+    sections.iter().find(|known| known.file == file).map(|known| known.parts.as_slice())
 }
 
-fn python_project(program: &str, file: &Toml) -> bool {
-    let tool = file.get("tool");
-    let own = |name: &str| tool.and_then(|tool| tool.get(name));
-    let plain = |table: Option<&Toml>| table.is_none_or(plain_table);
-    match program {
-        "pytest" | "py.test" => plain(own("pytest").and_then(|table| table.get("ini_options"))),
-        "mypy" => plain(own("mypy")),
-        "coverage" => plain(own("coverage")) && plain(own("pytest").and_then(|table| table.get("ini_options"))),
-        "pylint" => plain(own("pylint")),
-        "pyright" | "basedpyright" | "ty" | "pyrefly" | "nox" => true,
-        _ => false,
-    }
+/// A program reads the section of a file that is made of sections.
+fn concerns(sections: &[Sections], section: &str) -> bool {
+    let section = section.to_ascii_lowercase();
+    parts_of(sections, "*.ini").is_none_or(|parts| parts.iter().any(|part| section.contains(&**part)))
+}
+
+fn python_project(sections: &[Sections], file: &Toml) -> bool {
+    let table = |part: &Text| part.split('.').try_fold(file, |table, key| table.get(key));
+    parts_of(sections, "pyproject.toml").is_some_and(|parts| parts.iter().filter_map(table).all(plain_table))
 }
 
 fn plain_table(table: &Toml) -> bool {
@@ -230,23 +222,10 @@ fn plain_option(word: &str) -> bool {
 }
 
 /// A manifest in which a tool finds none of its own settings.
-fn node_project(program: &str, file: &serde_json::Value) -> bool {
-    let own: &[&str] = match program {
-        "jest" => &["jest", "babel"],
-        "vitest" | "vite" | "tsc" | "tsup" | "rollup" | "esbuild" | "next" | "astro" | "webpack" | "playwright"
-        | "turbo" | "biome" | "tsx" | "typedoc" => &["babel"],
-        "eslint" | "eslint_d" => &["eslintConfig", "babel"],
-        "prettier" => &["prettier"],
-        "mocha" => &["mocha", "babel"],
-        "ava" => &["ava", "babel"],
-        "stylelint" => &["stylelint"],
-        "knip" => &["knip"],
-        "markdownlint" | "cspell" => &["cspell"],
-        "node" => &[],
-        _ => return false,
-    };
+fn node_project(sections: &[Sections], file: &serde_json::Value) -> bool {
+    let Some(own) = parts_of(sections, "package.json") else { return false };
     let imports = file.get("imports").is_none() && file.get("resolutions").is_none() && file.get("overrides").is_none();
-    file.is_object() && imports && own.iter().all(|key| file.get(key).is_none())
+    file.is_object() && imports && own.iter().all(|key| file.get(&**key).is_none())
 }
 
 fn plain_npm(line: &str) -> bool {

@@ -5,6 +5,9 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Scope, Sensi
 
 use super::{arrived, files};
 use crate::effect::{Effect, Target};
+use crate::knowledge;
+use crate::knowledge::packed::Packed;
+use crate::knowledge::schema::{Facet, Role};
 use crate::observe::code::{self, Source, code_beside};
 use crate::observe::program::Invocation;
 use crate::observe::program::file_trust::{FileRun, How};
@@ -49,35 +52,32 @@ const POWERFUL: &[&str] = &[
     "vm.run",
 ];
 
-/// The language whose sources a test runner loads.
+/// The language whose sources a command loads.
 pub(crate) fn loaded_by(invocation: &Invocation) -> Option<Language> {
-    let key = invocation.args.chain.first().map(|entry| entry.key.to_string())?;
+    let args = &invocation.args;
+    let first = args.chain.first()?;
     let runs = invocation.does.iter().any(|does| does.marks.has_any(&[Mark::Test, Mark::RunsProject]));
-    match key.as_str() {
-        "pytest" | "py.test" | "tox" | "nox" | "coverage" | "sphinx-build" | "mkdocs" | "alembic" | "django-admin"
-        | "invoke" | "flask" | "uvicorn" | "gunicorn" | "celery" => Some(Language::Python),
-        "pylint" if invocation.args.has("--load-plugins") => Some(Language::Python),
-        "eslint" | "eslint_d" if invocation.args.has_any(&["--rulesdir", "--resolve-plugins-relative-to"]) => {
-            Some(Language::JavaScript)
-        }
-        "jest" | "vitest" | "mocha" | "ava" | "playwright" | "cypress" | "tap" | "nyc" => Some(Language::JavaScript),
-        _ if runs && key.starts_with("python") => Some(Language::Python),
-        _ if runs && code::of_program(&key) == Some(Language::JavaScript) => Some(Language::JavaScript),
-        _ => None,
+    let has = |facet| args.chain.iter().any(|entry| entry.facets.has(facet));
+    let loads = !has(Facet::LoadsOnDemand) || args.given.iter().any(|given| given.role == Role::Script);
+    match () {
+        () if loads && has(Facet::LoadsPython) => Some(Language::Python),
+        () if loads && has(Facet::LoadsJavaScript) => Some(Language::JavaScript),
+        () if runs => code::of_program(&first.key),
+        () => None,
     }
 }
 
-/// The languages whose tests a recipe runs.
-pub(crate) fn tested_in(text: &str) -> Vec<Language> {
-    let any = |names: &[&str]| words(text).any(|word| names.contains(&word));
-    let mut found = Vec::new();
-    if any(&["pytest", "unittest", "tox", "nox", "py.test"]) {
-        found.push(Language::Python);
+/// The languages whose sources the programs load that a recipe names.
+pub(crate) fn tested_in(text: &str, knowledge: &Packed) -> Vec<Language> {
+    let (mut python, mut javascript) = (false, false);
+    for word in words(text).map(path::name) {
+        let loads = |facet| knowledge.facets(word).has(facet) && !knowledge.facets(word).has(Facet::LoadsOnDemand);
+        // Runners that are no programs of their own: `python -m unittest`, `node --test`.
+        python = python || word == "unittest" || loads(Facet::LoadsPython);
+        javascript = javascript || word == "--test" || loads(Facet::LoadsJavaScript);
     }
-    if any(&["jest", "vitest", "mocha", "ava", "playwright", "--test", "nyc", "c8"]) {
-        found.push(Language::JavaScript);
-    }
-    found
+    let found = [(python, Language::Python), (javascript, Language::JavaScript)];
+    found.into_iter().filter(|(is_loaded, _)| *is_loaded).map(|(_, language)| language).collect()
 }
 
 /// What could be words of a command in any text.
@@ -209,12 +209,12 @@ pub(crate) fn changed_imports(runner: &mut Runner<'_, '_>, file: &str, state: &m
 
 /// A trusted script may run the tasks of a changed file; one that is not a file of tasks is loaded by tools, whoever starts them.
 pub(crate) fn may_run(world: &dyn World, script: &str, changed: &str, state: &State<'_>) -> bool {
-    let runners = super::runner::runners_of(path::name(changed));
-    if runners.is_empty() {
+    let (file, knowledge) = (path::name(changed), knowledge::built_in());
+    if !super::runner::is_task_file(file) {
         return true;
     }
     match files::text(script, world, state) {
-        Some(text) => words(&text).any(|word| runners.contains(&path::name(word))),
+        Some(text) => words(&text).any(|word| super::runner::is_run_by(file, path::name(word), &knowledge)),
         None => true,
     }
 }
@@ -228,12 +228,11 @@ pub(crate) fn changed_mentions(runner: &mut Runner<'_, '_>, script: &str, state:
     let Some(text) = files::text(script, runner.out.world, state) else { return };
     let named: std::collections::BTreeSet<&str> = words(&text).map(path::name).collect();
     let by = By { name: path::name(script).to_owned(), ..By::default() };
-    let is_named =
-        |file: &&String| named.contains(path::name(file)) && super::runner::runners_of(path::name(file)).is_empty();
+    let is_named = |file: &&String| named.contains(path::name(file)) && !super::runner::is_task_file(path::name(file));
     for file in changed.iter().filter(is_named).take(FILES) {
         changed_script(runner, file, state, &by);
     }
-    for language in tested_in(&text) {
+    for language in tested_in(&text, &runner.out.knowledge) {
         sources(runner, language, &changed, &by, state);
     }
 }

@@ -6,6 +6,7 @@ use toml::Value as Toml;
 
 use super::yaml::{self, Yaml};
 use super::{Step, ini};
+use crate::knowledge::schema::TaskFile;
 
 /// Stands for a text that is not worked out: a variable that nothing sets.
 // As in justfiles: an unset variable is doubted by the shell reader.
@@ -250,19 +251,26 @@ fn tox_text(line: &str, given: &[String]) -> String {
 }
 
 /// A task of `pyproject.toml` for one of the runners that keep theirs there.
-pub(super) fn pyproject(text: &str, runner: &str, name: &str) -> Option<Vec<Step>> {
+pub(super) fn pyproject(text: &str, written: TaskFile, name: &str) -> Option<Vec<Step>> {
     let file: Toml = toml::from_str(text).ok()?;
-    let tool = file.get("tool");
-    let at = |keys: &[&str]| keys.iter().try_fold(tool?, |value, key| value.get(key));
-    let task = match runner {
-        "poe" => at(&["poe", "tasks", name]),
-        "pdm" => at(&["pdm", "scripts", name]),
-        "rye" => at(&["rye", "scripts", name]),
-        "hatch" => {
+    let own = file.get("tool")?.get(written.as_str())?;
+    let at = |keys: &[&str]| keys.iter().try_fold(own, |value, key| value.get(key));
+    let task = match written {
+        TaskFile::Poe => at(&["tasks", name]),
+        TaskFile::Hatch => {
             let (environment, name) = name.split_once(':').unwrap_or(("default", name));
-            at(&["hatch", "envs", environment, "scripts", name])
+            at(&["envs", environment, "scripts", name])
         }
-        _ => None,
+        TaskFile::Pdm | TaskFile::Rye => at(&["scripts", name]),
+        TaskFile::Make
+        | TaskFile::Just
+        | TaskFile::Taskfile
+        | TaskFile::Mise
+        | TaskFile::Package
+        | TaskFile::Deno
+        | TaskFile::Composer
+        | TaskFile::Tox
+        | TaskFile::Compose => None,
     }?;
     if ["env", "cwd", "working_dir", "executor", "use_exec", "script", "imports", "ref", "switch"]
         .iter()

@@ -138,8 +138,8 @@ fn works_on_packages(entry: &Entry) -> bool {
 mod tests {
     use super::super::check::{check, check_in};
 
-    const NPM: &str = "name = 'npm'\nwhat = 'x'\n[sub.run]\ngrammar = 'package-script'\noperands = ['data*']\ndoes = ['execute +runs-project']\ndelegates = ['package.json']";
-    const YARN: &str = "name = 'yarn'\nwhat = 'x'\ngrammar = 'package-script'\noperands = ['data*']\ndoes = ['execute +runs-project']\ndelegates = ['package.json']\n[sub.install]\nwhat = 'x'";
+    const NPM: &str = "name = 'npm'\nwhat = 'x'\ntasks = 'package'\n[sub.run]\ngrammar = 'package-script'\noperands = ['data*']\ndoes = ['execute +runs-project']\ndelegates = ['package.json']";
+    const YARN: &str = "name = 'yarn'\nwhat = 'x'\ntasks = 'package'\ngrammar = 'package-script'\noperands = ['data*']\ndoes = ['execute +runs-project']\ndelegates = ['package.json']\n[sub.install]\nwhat = 'x'";
 
     #[test]
     fn scripts_of_a_trusted_project_are_delegated() {
