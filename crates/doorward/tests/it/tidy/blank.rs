@@ -18,6 +18,22 @@ pub(super) fn blank(source: &str) -> String {
     out
 }
 
+/// The text of every string literal on one line, with the line it stands in.
+pub(super) fn literals(source: &str) -> Vec<(usize, String)> {
+    let characters: Vec<char> = source.chars().collect();
+    let (mut found, mut at, mut line) = (Vec::new(), 0, 1);
+    while at < characters.len() {
+        let end = literal_end(&characters, at).unwrap_or(at).max(at + 1);
+        let inner = &characters[at..end.min(characters.len())];
+        if let ['"', text @ .., '"'] = inner {
+            found.push((line, text.iter().collect()));
+        }
+        line += inner.iter().filter(|character| **character == '\n').count();
+        at = end;
+    }
+    found
+}
+
 /// Where the comment or literal that starts here ends.
 fn literal_end(text: &[char], at: usize) -> Option<usize> {
     let rest = &text[at..];
@@ -61,4 +77,11 @@ fn comments_and_literals_are_blanked() {
     let left = blank(source);
     assert_eq!(left.matches('{').count(), 1, "{left}");
     assert!(left.contains("&'a str") && left.lines().count() == 2);
+}
+
+#[test]
+fn literals_are_found_with_their_lines() {
+    let source = "let a = \"x\"; // \"no\"\nlet b = ['\"', 'c'];\nmatches!(a, \"y\" | \"z\\\"\")";
+    let expected = [(1, "x".to_owned()), (3, "y".to_owned()), (3, "z\\\"".to_owned())];
+    assert_eq!(literals(source), expected);
 }

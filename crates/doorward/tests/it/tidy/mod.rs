@@ -2,6 +2,7 @@
 
 mod blank;
 mod floors;
+mod names;
 mod walks;
 
 use std::path::{Path, PathBuf};
