@@ -7,6 +7,7 @@ use doorward_vocabulary::{Clearance, Marks, Operation, Reach, Reversibility, Sco
 use crate::rule::{Mask, Rule, Stage, When};
 use crate::schema::{
     Changes, Condition, Count, Does, Entry, Facets, Flag, Grammar, Named, Operand, Role, Rows, Style, Takes, Text,
+    WordSet,
 };
 use crate::tool::{Risk, ToolEntry};
 
@@ -67,6 +68,10 @@ impl ByteReader {
 
     fn long(&mut self) -> Option<u64> {
         Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    fn facets(&mut self) -> Option<Facets> {
+        Some(Facets(u128::from_le_bytes(self.take(16)?.try_into().ok()?)))
     }
 
     fn text(&mut self) -> Option<&'static str> {
@@ -175,17 +180,39 @@ impl Packed {
 
     /// The entry of a program or subcommand, by its words.
     pub fn entry(&self, key: &str) -> Option<Entry> {
+        match self.find(key) {
+            Some(row) => self.read(row),
+            None if self.beside.is_empty() => None,
+            None => Packed::open(self.beside)?.entry(key),
+        }
+    }
+
+    /// The facets of a program or subcommand, by its words; none if it is not known.
+    pub fn facets(&self, key: &str) -> Facets {
+        let known = self.find(key).map(|mut row| {
+            row.number()?;
+            self.reader(self.records + usize::try_from(row.number()?).ok()?).facets()
+        });
+        match known {
+            Some(facets) => facets.unwrap_or_default(),
+            None if self.beside.is_empty() => Facets::default(),
+            None => Packed::open(self.beside).map(|other| other.facets(key)).unwrap_or_default(),
+        }
+    }
+
+    /// The rest of the row with this key.
+    fn find(&self, key: &str) -> Option<ByteReader> {
         let (mut low, mut high) = (0, self.entries);
         while low < high {
             let middle = usize::midpoint(low, high);
             let mut row = self.row(middle);
             match self.key(&mut row)?.cmp(key.as_bytes()) {
-                std::cmp::Ordering::Equal => return self.read(row),
+                std::cmp::Ordering::Equal => return Some(row),
                 std::cmp::Ordering::Less => low = middle + 1,
                 std::cmp::Ordering::Greater => high = middle,
             }
         }
-        if self.beside.is_empty() { None } else { Packed::open(self.beside)?.entry(key) }
+        None
     }
 
     /// The rest of a row, behind its key.
@@ -222,6 +249,7 @@ fn tool(reader: &mut ByteReader) -> Option<ToolEntry> {
 }
 
 fn entry(key: Text, reader: &mut ByteReader, pool: usize) -> Option<Entry> {
+    let facets = reader.facets()?;
     Some(Entry {
         key,
         what: reader.string()?,
@@ -239,7 +267,8 @@ fn entry(key: Text, reader: &mut ByteReader, pool: usize) -> Option<Entry> {
         delegates: reader.list(ByteReader::string)?,
         env: reader.list(ByteReader::string)?,
         subs: reader.named(pool)?,
-        facets: Facets(reader.long()?),
+        facets,
+        senses: reader.named(pool)?,
     })
 }
 
@@ -254,6 +283,10 @@ pub(crate) fn flag(reader: &mut ByteReader) -> Option<Flag> {
         more: reader.list(|reader| reader.word(Role::ALL))?,
         changes: changes(reader)?,
     })
+}
+
+pub(crate) fn word_set(reader: &mut ByteReader) -> Option<WordSet> {
+    Some(WordSet { name: reader.string()?, words: reader.list(ByteReader::string)? })
 }
 
 fn changes(reader: &mut ByteReader) -> Option<Changes> {

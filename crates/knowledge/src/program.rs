@@ -7,7 +7,9 @@ use crate::family::{Family, Kind, Settings};
 use crate::file::{Complaint, File};
 use crate::notation;
 use crate::packed::Packed;
-use crate::schema::{Changes, Entry, Facet, Flag, Grammar, Named, Role, Style, Takes, Text};
+use crate::schema::{
+    Changes, Entry, Facet, Facets, Flag, Grammar, Named, Operand, Role, Sense, Style, Takes, Text, WordSet,
+};
 
 /// A program file: its names, its entries (the program first) and its examples.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +80,7 @@ impl Kin for Packed {
         for entry in &mut all {
             entry.flags = Named::Listed(entry.flags.all());
             entry.subs = Named::Listed(entry.subs.all());
+            entry.senses = Named::Listed(entry.senses.all());
         }
         Some(all)
     }
@@ -121,7 +124,31 @@ pub fn read(file: File<'_>, kin: &dyn Kin) -> Result<ProgramFile, Complaint> {
     if family.as_ref().is_some_and(|family| family.kind == Kind::Compiler) {
         entries.iter_mut().for_each(|entry| entry.facets.add(Facet::ArgumentFiles));
     }
+    if let Some(program) = entries.first_mut().filter(|program| runs_words(program)) {
+        program.facets.add(Facet::DoesAnything);
+    }
+    // Whichever client of a database it is, an address among its words is contacted.
+    if family.as_ref().is_some_and(|family| family.kind == Kind::DatabaseClient) {
+        entries.iter_mut().for_each(|entry| entry.facets.add(Facet::DatabaseHosts));
+    }
     Ok(ProgramFile { names, entries, examples, checked, family })
+}
+
+/// The operands of the program, or its first ones, are a command or code.
+fn runs_words(program: &Entry) -> bool {
+    let is_code = |operand: &Operand| {
+        operand.role.is_run() && !matches!(operand.role, Role::Script | Role::ScriptSh | Role::Config)
+    };
+    let grammar = [Grammar::Interpreter, Grammar::Shell, Grammar::Xargs, Grammar::Ssh, Grammar::Env, Grammar::Flock];
+    program.operands.iter().any(is_code) || program.grammar.is_some_and(|known| grammar.contains(&known))
+}
+
+/// Facets that a file says its program has not: `facets = ["-strips-directory"]`.
+fn lacking(file: File<'_>, table: &DeTable<'_>) -> Result<Facets, Complaint> {
+    let mut lacking = Facets::default();
+    let words = table.get("facets").map(|value| file.strings(value)).transpose()?.unwrap_or_default();
+    words.iter().filter_map(|word| Facet::parse(word.strip_prefix('-')?)).for_each(|facet| lacking.add(facet));
+    Ok(lacking)
 }
 
 /// Fills in what a file that says `like` leaves to its kin: flags, style and subcommands, never operands and effects.
@@ -152,7 +179,13 @@ fn inherit(file: File<'_>, table: &DeTable<'_>, entries: &mut Vec<Entry>, base: 
     if own.delegates.is_empty() {
         own.delegates.clone_from(&first.delegates);
     }
-    own.facets.0 |= first.facets.0;
+    own.facets.0 |= first.facets.0 & !lacking(file, table)?.0;
+    let mut senses = own.senses.all();
+    senses.extend(
+        first.senses.all().into_iter().filter(|set| !senses.iter().any(|own| own.name == set.name)).collect::<Vec<_>>(),
+    );
+    senses.sort_by(|a, b| a.name.cmp(&b.name));
+    own.senses = Named::Listed(senses);
     let key = own.key.clone();
     if own.subs.is_empty() && !below.is_empty() {
         own.subs = first.subs.clone();
@@ -259,9 +292,15 @@ fn field<'a>(
         },
         "facets" => {
             for word in file.strings(value)? {
-                entry.facets.add(Facet::parse(&word).ok_or_else(|| complain(format!("`{word}` is not a facet")))?);
+                // What kin has and this program has not is taken away in `inherit`.
+                let name = word.strip_prefix('-').unwrap_or(&word);
+                let facet = Facet::parse(name).ok_or_else(|| complain(format!("`{word}` is not a facet")))?;
+                if name == word {
+                    entry.facets.add(facet);
+                }
             }
         }
+        "senses" => entry.senses = Named::Listed(senses(file, value)?),
         "delegates" => entry.delegates = texts(file.strings(value)?),
         "env" => entry.env = texts(file.strings(value)?),
         "operands" => {
@@ -286,6 +325,19 @@ fn field<'a>(
         other => return Err(file.at(name, format!("`{other}` is not a key of a program"))),
     }
     Ok(())
+}
+
+/// `follow-links = "-L --dereference"`.
+fn senses<'a>(file: File<'a>, value: &Spanned<DeValue<'a>>) -> Result<Vec<WordSet>, Complaint> {
+    let mut sets = Vec::new();
+    for (name, value) in file.inner(value)?.iter() {
+        let text = name.get_ref().as_ref();
+        let sense = Sense::parse(text).ok_or_else(|| file.at(name, format!("`{text}` is not a sense")))?;
+        let words = file.string(value)?.split_whitespace().map(|word| word.to_owned().into()).collect();
+        sets.push(WordSet { name: sense.as_str().into(), words });
+    }
+    sets.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(sets)
 }
 
 fn texts(list: Vec<String>) -> Vec<Text> {
