@@ -34,7 +34,11 @@ pub(super) fn prints_a_token(invocation: &Invocation) -> bool {
     if !words.is_empty() {
         let is_asked = |text: &str| words.iter().any(|word| word == text);
         let asks = args.given.iter().any(|given| is_asked(&given.name))
-            || args.operands.first().and_then(Field::exact).is_some_and(is_asked);
+            || args
+                .operands
+                .first()
+                .and_then(Field::exact)
+                .is_some_and(|text| !text.starts_with('-') && is_asked(text));
         return asks && (!args.is(Facet::Searches) || prints_one_count(args)) && names_nothing(args);
     }
     prints_length(args) || passes_token(invocation)
