@@ -1,5 +1,8 @@
 //! One pattern: what it matches, and whether it says what its author meant.
 
+use crate::knowledge::built_in;
+use crate::knowledge::schema::Facet;
+
 /// A tool and a wildcard for its primary argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
@@ -44,77 +47,6 @@ const TOOLS: &[&str] = &[
     "*",
 ];
 
-/// Programs that do whatever their words say: to allow them is to allow everything.
-// `bash(env *)` looks like one program and allows every program. Wrappers, shells and interpreters need a subcommand.
-const DOES_ANYTHING: &[&str] = &[
-    "bash",
-    "sh",
-    "zsh",
-    "dash",
-    "fish",
-    "ksh",
-    "env",
-    "sudo",
-    "doas",
-    "su",
-    "xargs",
-    "find",
-    "parallel",
-    "eval",
-    "exec",
-    "command",
-    "source",
-    "time",
-    "timeout",
-    "nohup",
-    "nice",
-    "watch",
-    "ssh",
-    "python",
-    "python2",
-    "python3",
-    "node",
-    "deno",
-    "bun",
-    "ruby",
-    "perl",
-    "php",
-    "lua",
-    "awk",
-    "gawk",
-    "osascript",
-    "pwsh",
-    "powershell",
-    "git",
-    "gh",
-    "docker",
-    "podman",
-    "kubectl",
-    "npm",
-    "npx",
-    "pnpm",
-    "yarn",
-    "uv",
-    "uvx",
-    "pip",
-    "cargo",
-    "go",
-    "make",
-    "aws",
-    "gcloud",
-    "az",
-    "curl",
-    "wget",
-    "tee",
-    "dd",
-    "rm",
-    "mv",
-    "cp",
-    "chmod",
-    "chown",
-    "sed",
-];
-
 impl Pattern {
     /// Reads `tool` or `tool(argument)`, where `*` stands for any text.
     pub fn parse(text: &str) -> Result<Pattern, String> {
@@ -153,7 +85,8 @@ impl Pattern {
         if !fixed.trim_start().contains(char::is_whitespace) {
             return Some("it doesn't name a single program: put a space before the `*`");
         }
-        let does_anything = DOES_ANYTHING.contains(&crate::lexical::name(program));
+        // `bash(env *)` looks like one program and allows every program.
+        let does_anything = built_in().facets(crate::lexical::name(program)).has(Facet::DoesAnything);
         let says_more = words.any(|word| !word.starts_with('-') && !word.contains('='));
         (does_anything && !says_more)
             .then_some("this program can do anything, depending on its arguments: name the subcommand")

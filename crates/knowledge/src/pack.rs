@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use doorward_vocabulary::Marks;
 
 use crate::rule::{Mask, Rule, When};
-use crate::schema::{Changes, Condition, Count, Does, Entry, Flag, Named, Operand, Takes};
+use crate::schema::{Changes, Condition, Count, Does, Entry, Facets, Flag, Named, Operand, Takes};
 use crate::tool::ToolEntry;
 
 /// Bytes under construction.
@@ -27,6 +27,10 @@ impl Writer {
 
     pub fn number(&mut self, value: u32) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
+    }
+
+    pub fn facets(&mut self, value: Facets) {
+        self.bytes.extend_from_slice(&value.0.to_le_bytes());
     }
 
     pub fn long(&mut self, value: u64) {
@@ -140,7 +144,7 @@ pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry]) -
 
 fn entry(out: &mut Writer, entry: &Entry, pool: &mut Pool) {
     // First, so that they are found without reading the rest.
-    out.long(entry.facets.0);
+    out.facets(entry.facets);
     out.option(entry.tasks.map(|word| word as u8));
     out.text(&entry.what);
     out.option(entry.style.map(|word| word as u8));
@@ -170,6 +174,10 @@ fn entry(out: &mut Writer, entry: &Entry, pool: &mut Pool) {
         out.text(&sections.file);
         out.list(&sections.parts, |out, part| out.text(part));
     });
+    out.number(pool.named(&entry.senses, |out, set| {
+        out.text(&set.name);
+        out.list(&set.words, |out, text| out.text(text));
+    }));
 }
 
 fn flag(out: &mut Writer, flag: &Flag) {

@@ -7,7 +7,7 @@ use doorward_vocabulary::{Clearance, Marks, Operation, Reach, Reversibility, Sco
 use crate::rule::{Mask, Rule, Stage, When};
 use crate::schema::{
     Changes, Check, Condition, Console, Count, Does, Entry, Facets, Flag, Grammar, Named, Operand, Role, Rows,
-    Sections, Style, Takes, TaskFile, Text,
+    Sections, Style, Takes, TaskFile, Text, WordSet,
 };
 use crate::tool::{Risk, ToolEntry};
 
@@ -68,6 +68,10 @@ impl ByteReader {
 
     fn long(&mut self) -> Option<u64> {
         Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    fn facets(&mut self) -> Option<Facets> {
+        Some(Facets(u128::from_le_bytes(self.take(16)?.try_into().ok()?)))
     }
 
     fn text(&mut self) -> Option<&'static str> {
@@ -187,7 +191,7 @@ impl Packed {
     pub fn facets(&self, key: &str) -> Facets {
         let known = self.find(key).map(|mut row| {
             row.number()?;
-            Some(Facets(self.reader(self.records + usize::try_from(row.number()?).ok()?).long()?))
+            self.reader(self.records + usize::try_from(row.number()?).ok()?).facets()
         });
         match known {
             Some(facets) => facets.unwrap_or_default(),
@@ -257,9 +261,10 @@ fn tool(reader: &mut ByteReader) -> Option<ToolEntry> {
 }
 
 fn entry(key: Text, reader: &mut ByteReader, pool: usize) -> Option<Entry> {
+    let facets = reader.facets()?;
     Some(Entry {
         key,
-        facets: Facets(reader.long()?),
+        facets,
         tasks: reader.option(TaskFile::ALL)?,
         what: reader.string()?,
         style: reader.option(Style::ALL)?,
@@ -279,6 +284,7 @@ fn entry(key: Text, reader: &mut ByteReader, pool: usize) -> Option<Entry> {
         console: reader.option(Console::ALL)?,
         check: reader.option(Check::ALL)?,
         sections: reader.list(sections)?,
+        senses: reader.named(pool)?,
     })
 }
 
@@ -297,6 +303,10 @@ pub(crate) fn flag(reader: &mut ByteReader) -> Option<Flag> {
         more: reader.list(|reader| reader.word(Role::ALL))?,
         changes: changes(reader)?,
     })
+}
+
+pub(crate) fn word_set(reader: &mut ByteReader) -> Option<WordSet> {
+    Some(WordSet { name: reader.string()?, words: reader.list(ByteReader::string)? })
 }
 
 fn changes(reader: &mut ByteReader) -> Option<Changes> {

@@ -8,7 +8,8 @@ use crate::file::{Complaint, File};
 use crate::notation;
 use crate::packed::Packed;
 use crate::schema::{
-    Changes, Check, Console, Entry, Facet, Facets, Flag, Grammar, Named, Role, Sections, Style, Takes, TaskFile, Text,
+    Changes, Check, Console, Entry, Facet, Facets, Flag, Grammar, Named, Operand, Role, Sections, Sense, Style, Takes,
+    TaskFile, Text, WordSet,
 };
 
 /// A program file: its names, its entries (the program first) and its examples.
@@ -80,6 +81,7 @@ impl Kin for Packed {
         for entry in &mut all {
             entry.flags = Named::Listed(entry.flags.all());
             entry.subs = Named::Listed(entry.subs.all());
+            entry.senses = Named::Listed(entry.senses.all());
         }
         Some(all)
     }
@@ -125,7 +127,23 @@ pub fn read(file: File<'_>, kin: &dyn Kin) -> Result<ProgramFile, Complaint> {
     if family.as_ref().is_some_and(|family| family.kind == Kind::Compiler) {
         entries.iter_mut().for_each(|entry| entry.facets.add(Facet::ArgumentFiles));
     }
+    if let Some(program) = entries.first_mut().filter(|program| runs_words(program)) {
+        program.facets.add(Facet::DoesAnything);
+    }
+    // Whichever client of a database it is, an address among its words is contacted.
+    if family.as_ref().is_some_and(|family| family.kind == Kind::DatabaseClient) {
+        entries.iter_mut().for_each(|entry| entry.facets.add(Facet::DatabaseHosts));
+    }
     Ok(ProgramFile { names, entries, examples, checked, family })
+}
+
+/// The operands of the program, or its first ones, are a command or code.
+fn runs_words(program: &Entry) -> bool {
+    let is_code = |operand: &Operand| {
+        operand.role.is_run() && !matches!(operand.role, Role::Script | Role::ScriptSh | Role::Config)
+    };
+    let grammar = [Grammar::Interpreter, Grammar::Shell, Grammar::Xargs, Grammar::Ssh, Grammar::Env, Grammar::Flock];
+    program.operands.iter().any(is_code) || program.grammar.is_some_and(|known| grammar.contains(&known))
 }
 
 /// Fills in what a file that says `like` leaves to its kin: flags, style and subcommands, never operands and effects.
@@ -163,6 +181,12 @@ fn inherit(file: File<'_>, table: &DeTable<'_>, entries: &mut Vec<Entry>, base: 
     if own.sections.is_empty() {
         own.sections.clone_from(&first.sections);
     }
+    let mut senses = own.senses.all();
+    senses.extend(
+        first.senses.all().into_iter().filter(|set| !senses.iter().any(|own| own.name == set.name)).collect::<Vec<_>>(),
+    );
+    senses.sort_by(|a, b| a.name.cmp(&b.name));
+    own.senses = Named::Listed(senses);
     let key = own.key.clone();
     if own.subs.is_empty() && !below.is_empty() {
         own.subs = first.subs.clone();
@@ -280,9 +304,13 @@ fn field<'a>(
             text => return Err(complain(format!("`{text}` is not a place for help"))),
         },
         "facets" => {
-            let is_taken_off = |word: &&String| word.starts_with('-') && !entry.key.contains(' ');
-            for word in file.strings(value)?.iter().filter(|word| !is_taken_off(word)) {
-                entry.facets.add(Facet::parse(word).ok_or_else(|| complain(format!("`{word}` is not a facet")))?);
+            for word in file.strings(value)? {
+                // What kin has and this program has not is taken away in `inherit`.
+                let name = word.strip_prefix('-').filter(|_| !entry.key.contains(' ')).unwrap_or(&word);
+                let facet = Facet::parse(name).ok_or_else(|| complain(format!("`{word}` is not a facet")))?;
+                if name == word {
+                    entry.facets.add(facet);
+                }
             }
         }
         "tasks" => entry.tasks = Some(word(file, value, "a file of tasks", TaskFile::parse)?),
@@ -294,6 +322,7 @@ fn field<'a>(
                 entry.sections.push(Sections { file: name.get_ref().to_string().into(), parts });
             }
         }
+        "senses" => entry.senses = Named::Listed(senses(file, value)?),
         "delegates" => entry.delegates = texts(file.strings(value)?),
         "env" => entry.env = texts(file.strings(value)?),
         "operands" => {
@@ -329,6 +358,19 @@ fn word<'a, T>(
 ) -> Result<T, Complaint> {
     let text = file.string(value)?;
     parse(text).ok_or_else(|| file.at(value, format!("`{text}` is not {what}")))
+}
+
+/// `follow-links = "-L --dereference"`.
+fn senses<'a>(file: File<'a>, value: &Spanned<DeValue<'a>>) -> Result<Vec<WordSet>, Complaint> {
+    let mut sets = Vec::new();
+    for (name, value) in file.inner(value)?.iter() {
+        let text = name.get_ref().as_ref();
+        let sense = Sense::parse(text).ok_or_else(|| file.at(name, format!("`{text}` is not a sense")))?;
+        let words = file.string(value)?.split_whitespace().map(|word| word.to_owned().into()).collect();
+        sets.push(WordSet { name: sense.as_str().into(), words });
+    }
+    sets.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(sets)
 }
 
 fn texts(list: Vec<String>) -> Vec<Text> {

@@ -1,7 +1,7 @@
 //! Finds one flag or name among those that were left in the pack.
 
-use crate::packed::{ByteReader, flag};
-use crate::schema::{Flag, Named, Rows, Text};
+use crate::packed::{ByteReader, flag, word_set};
+use crate::schema::{Flag, Named, Rows, Sense, Text, WordSet};
 
 impl Rows {
     fn record(self, index: usize) -> Option<ByteReader> {
@@ -66,6 +66,23 @@ impl Named<Text> {
         match self {
             Named::Listed(names) => names.is_empty(),
             Named::Packed(rows) => rows.count == 0,
+        }
+    }
+}
+
+impl Named<WordSet> {
+    /// The words that have this meaning.
+    pub fn of(&self, sense: Sense) -> Option<Vec<Text>> {
+        match self {
+            Named::Listed(sets) => sets.iter().find(|set| set.name == sense.as_str()).map(|set| set.words.clone()),
+            Named::Packed(rows) => Some(word_set(&mut rows.find(sense.as_str())?)?.words),
+        }
+    }
+
+    pub fn all(&self) -> Vec<WordSet> {
+        match self {
+            Named::Listed(sets) => sets.clone(),
+            Named::Packed(rows) => rows.all(word_set),
         }
     }
 }

@@ -5,6 +5,8 @@ use doorward_vocabulary::{Mark, Operation};
 use super::paths::globs;
 use super::sheet::found::Found;
 use crate::effect::{Effect, Target};
+use crate::knowledge::packed::Packed;
+use crate::knowledge::schema::Facet;
 
 /// What runs beside every call: the guard, and the clients whose calls it judges.
 // Stopping any of these leaves the next call unjudged (machine-036, machine-829). The clients are those that doorward
@@ -16,44 +18,13 @@ const PROCESSES: &[&str] =
 // `grep e` finds `claude` too. Only a pattern of some length is aimed at the guard.
 const TELLING: usize = 5;
 
-/// Programs that tell which processes there are, or pick lines out of what another one tells.
-// The usual sources of process ids in `kill $(…)`. Their words say who is aimed at (machine-834).
-const CHOOSING: &[&str] = &[
-    "pgrep",
-    "pidof",
-    "ps",
-    "lsof",
-    "fuser",
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "awk",
-    "gawk",
-    "mawk",
-    "sed",
-    "cat",
-    "head",
-    "tail",
-    "read",
-    "ss",
-    "netstat",
-    "systemctl",
-    "pstree",
-    "find",
-    "ls",
-    "cut",
-    "jq",
-    "perl",
-];
-
 /// A signal or a debugger whose process is chosen by the name of the guard or the client, or as the parent of the shell.
-pub(super) fn note_guard_signals(found: &mut Found, text: &str) {
+pub(super) fn note_guard_signals(found: &mut Found, text: &str, knowledge: Packed) {
     if !found.effects.iter().any(is_chosen) {
         return;
     }
     let is_parent = ["PPID", "getppid", "process.ppid"].iter().any(|name| text.contains(name));
-    let aims = is_parent || found.commands.iter().any(|command| chooses_guard(command));
+    let aims = is_parent || found.commands.iter().any(|command| chooses_guard(command, knowledge));
     for effect in found.effects.iter_mut().filter(|effect| aims && is_chosen(effect)) {
         effect.marks.add(Mark::GuardStop);
     }
@@ -70,10 +41,15 @@ fn is_chosen(effect: &Effect) -> bool {
     effect.marks.has(Mark::ForeignProcess) && effect.operation != Operation::Read && !is_named
 }
 
-fn chooses_guard(command: &str) -> bool {
+/// The command tells which processes there are, or picks lines out of what another one tells, and its words name the guard.
+fn chooses_guard(command: &str, knowledge: Packed) -> bool {
+    // The usual sources of process ids in `kill $(…)`. Their words say who is aimed at (machine-834).
+    const CHOOSING: &[Facet] =
+        &[Facet::FindsProcesses, Facet::Searches, Facet::Picks, Facet::KeepsLines, Facet::ListsDirectory];
     let mut words = command.split_whitespace();
     let program = words.next().map(crate::path::name).unwrap_or_default();
-    CHOOSING.contains(&program) && words.any(|word| word.split(['\'', '"', '/', '{', '}']).any(aims_at_guard))
+    knowledge.facets(program).has_any(CHOOSING)
+        && words.any(|word| word.split(['\'', '"', '/', '{', '}']).any(aims_at_guard))
 }
 
 /// The text, searched for in the names of processes, finds the guard or the client.

@@ -4,6 +4,7 @@ use doorward_vocabulary::{Mark, Operation, Sensitivity};
 
 use super::sheet::observer::Observer;
 use crate::effect::Effect;
+use crate::knowledge::schema::Facet;
 
 /// How tokens begin. A search for one finds nothing but secrets.
 // Prefixes that the issuers publish for secret scanning. Searching for them in a tree finds live tokens, wherever
@@ -46,16 +47,13 @@ const BEGINNINGS: &[&str] = &[
     "authorization:",
 ];
 
-/// Programs that search.
-// Programs whose pattern is a plain argument. Others that search (editors, databases) are unknown here and ask by
-// themselves.
-const SEARCHING: &[&str] =
-    &["grep", "egrep", "fgrep", "rgrep", "zgrep", "rg", "ag", "ack", "git", "awk", "gawk", "sed", "jq", "find", "perl"];
-
 /// A search through something outside the project whose pattern is the beginning of a token.
 pub(super) fn note_token_search(out: &mut Observer<'_>, pattern: Option<&str>) {
+    // Others that search, such as editors and databases, are unknown here and ask by themselves.
+    let knowledge = out.knowledge;
     let searches = |command: &&String| {
-        command.split_whitespace().next().is_some_and(|word| SEARCHING.contains(&crate::path::name(word)))
+        let program = command.split_whitespace().next().map(crate::path::name).unwrap_or_default();
+        knowledge.facets(program).has_any(&[Facet::Searches, Facet::Picks])
     };
     let hunts = pattern.is_some_and(is_token_shape)
         || out.commands().iter().filter(searches).any(|command| is_token_shape(command));

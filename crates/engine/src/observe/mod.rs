@@ -52,12 +52,13 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
 pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> Facts {
     let mut out = Observer::new(world);
     let subject = subject(call, &mut out, runs);
+    let knowledge = out.knowledge;
     let mut found = out.finish();
     if call.truncated {
         found.lower(Degree::Opaque, "the call was cut off before it reached doorward");
     }
     found.note_unguarded_agents();
-    note_guard_signals(&mut found, &subject);
+    note_guard_signals(&mut found, &subject, knowledge);
     let subject = redact::all(subject, &mut found, world.redaction_key());
     let history = world.history();
     crate::taint::mark_contacts(&mut found.effects, &found.commands, &history);

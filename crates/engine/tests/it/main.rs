@@ -9,6 +9,7 @@
 
 mod bounded;
 mod corpus;
+mod kin;
 mod laws;
 mod plain_values;
 mod programs;

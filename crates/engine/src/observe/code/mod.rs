@@ -15,7 +15,8 @@ pub(super) use known_packages::hides;
 use doorward_code::{Language, Use, Value};
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
-use crate::knowledge::schema::Role;
+use crate::knowledge::built_in;
+use crate::knowledge::schema::{Facet, Role};
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::program::args::Args;
@@ -55,10 +56,13 @@ pub(super) fn of_file(file: &str) -> Option<Language> {
 
 /// The language that an interpreter runs, by its name.
 pub(super) fn of_program(name: &str) -> Option<Language> {
-    let starts = |known: &[&str]| known.iter().any(|known| name.starts_with(known));
-    if starts(&["python", "pypy", "ipython", "coverage"]) {
+    // `python3.15 -m pip`: the subcommand and the version are no part of the name.
+    let program = name.split(' ').next().unwrap_or(name);
+    let stem = program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let runs = |facet: Facet| [program, stem].iter().any(|name| built_in().facets(name).has(facet));
+    if runs(Facet::RunsPython) {
         Some(Language::Python)
-    } else if starts(&["node", "deno", "bun", "tsx", "ts-node"]) {
+    } else if runs(Facet::RunsJavaScript) {
         Some(Language::JavaScript)
     } else {
         None

@@ -8,6 +8,7 @@ use super::carried::carried_roots;
 use super::globs;
 use super::ruled::leads_to_ruled;
 use super::touch::Touch;
+use crate::knowledge::schema::Facet;
 use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::stream::Shape;
@@ -34,10 +35,6 @@ const NAMED: usize = 40_000;
 /// More keys than anybody keeps in one directory.
 // A hard link to a key has another path. Only comparing it with every file in the usual key directories finds it.
 const KEYS: usize = 64;
-
-/// A search that stops early only finds less; a copy would hold what nobody saw.
-// An incomplete search shows less than it might; an incomplete copy would be believed.
-const SEARCHING: &[&str] = &["grep", "egrep", "fgrep", "rgrep", "rg", "ag", "ack"];
 
 /// Links that a walk through a tree met.
 struct Walk {
@@ -104,11 +101,11 @@ impl Observer<'_> {
 
     /// Links among the names that this call lists; where that may be any file of the directory, among all of them.
     pub(crate) fn links_listed(&mut self, touch: Touch, base: &str, by: &By, field: &Field) -> bool {
-        /// Programs that print names which nobody keeps book of.
-        // Their output is names that are then opened by something else, and no list of those names exists to compare
-        // with.
-        const PRINTING: &[&str] = &["git", "rg", "fd", "fdfind", "echo", "printf", "grep", "cat", "tree", "sort", "jq"];
-        let prints = |command: &String| command.split_whitespace().next().is_some_and(|name| PRINTING.contains(&name));
+        // Names that are then opened by something else, and no list of them exists to compare with.
+        let knowledge = self.knowledge;
+        let prints = |command: &String| {
+            command.split_whitespace().next().is_some_and(|name| knowledge.facets(name).has(Facet::PrintsNames))
+        };
         // What a pattern matched was printed by nobody; but a walk goes on below it.
         let is_matched = field.shape == Shape::Matched && self.listed.len() < MOST;
         let is_anything = self.listed.is_empty() || self.commands().iter().any(prints);
@@ -141,7 +138,7 @@ impl Observer<'_> {
         }
         let walk = self.walk_links(base);
         let goes_on = field.text.strip_prefix(UNKNOWN).is_some_and(|rest| !rest.is_empty());
-        let finds_less = || SEARCHING.contains(&by.name.as_str()) && (!goes_on || self.stays_inside(field));
+        let finds_less = || self.finds_less(by) && (!goes_on || self.stays_inside(field));
         if !walk.is_whole && !finds_less() {
             self.lower(Degree::Unknown, "whether links lead out of a tree this large");
         }
@@ -304,10 +301,16 @@ impl Observer<'_> {
     /// Links below a directory that lead out of the project.
     fn links_below(&mut self, base: &str, by: &By) -> Vec<String> {
         let walk = self.walk_links(base);
-        if !walk.is_whole && !SEARCHING.contains(&by.name.as_str()) {
+        if !walk.is_whole && !self.finds_less(by) {
             self.lower(Degree::Unknown, "whether links lead out of a tree this large");
         }
         walk.found
+    }
+
+    /// A search that stops early only finds less; a copy would hold what nobody saw.
+    fn finds_less(&self, by: &By) -> bool {
+        // Subcommands are called by all their words.
+        !by.name.contains(' ') && self.knowledge.facets(&by.name).has(Facet::Searches)
     }
 
     fn walk_links(&mut self, base: &str) -> Walk {

@@ -1,7 +1,7 @@
 //! Reads an argument list by a program's flag table.
 
 use crate::knowledge::packed::Packed;
-use crate::knowledge::schema::{Changes, Entry, Flag, Grammar, Role, Style, Takes};
+use crate::knowledge::schema::{Changes, Entry, Facet, Flag, Grammar, Role, Sense, Style, Takes, Text};
 use crate::observe::field::Field;
 use crate::observe::stream::Shape;
 
@@ -51,6 +51,39 @@ impl Args {
     /// The entry of the innermost subcommand.
     pub(crate) fn entry(&self) -> Option<&Entry> {
         self.chain.last()
+    }
+
+    /// The program or the subcommand is known to be so.
+    pub(crate) fn is(&self, facet: Facet) -> bool {
+        self.chain.iter().any(|entry| entry.facets.has(facet))
+    }
+
+    /// The words that mean this to the innermost command that has any.
+    pub(crate) fn words(&self, sense: Sense) -> Vec<Text> {
+        self.chain.iter().rev().find_map(|entry| entry.senses.of(sense)).unwrap_or_default()
+    }
+
+    /// A flag that means this is given.
+    pub(crate) fn gives(&self, sense: Sense) -> bool {
+        !self.given.is_empty() && self.words(sense).iter().any(|word| self.has(word))
+    }
+
+    /// Every flag that is given means this.
+    pub(crate) fn gives_only(&self, sense: Sense) -> bool {
+        let words = self.words(sense);
+        self.given.iter().all(|given| words.iter().any(|word| *word == given.name))
+    }
+
+    /// The values of the flags that mean this; one that is not known is `None`.
+    pub(crate) fn values(&self, sense: Sense) -> Vec<Option<&str>> {
+        self.fields(sense).into_iter().map(Field::known).collect()
+    }
+
+    /// The same as words of the call.
+    pub(crate) fn fields(&self, sense: Sense) -> Vec<&Field> {
+        let words = self.words(sense);
+        let given = self.given.iter().filter(|given| words.iter().any(|word| *word == given.name));
+        given.filter_map(|given| given.value.as_ref()).collect()
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

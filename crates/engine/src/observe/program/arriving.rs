@@ -4,6 +4,7 @@ use doorward_vocabulary::{Mark, Operation};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
+use crate::knowledge::schema::Facet;
 use crate::observe::field::Field;
 use crate::observe::recipes::arrived::holds_arrivals;
 use crate::observe::sheet::caused::Caused;
@@ -11,16 +12,13 @@ use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
 use crate::path::{self, Follow};
 
-/// These write many files as well, but none that come from elsewhere; patches and git are looked up file by file.
-const OWN: &[&str] = &["git", "patch", "split", "csplit"];
-
 /// Keeps in mind where an archive was unpacked or a download stored.
 pub(super) fn note_arrivals(out: &mut Observer<'_>, caused: &Caused, invocation: &Invocation) {
-    let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
+    // Patches and git are looked up file by file.
+    let is_own = invocation.args.is(Facet::SplitsOwn);
     let brings = |effect: &&Effect| {
         effect.operation == Operation::Write
-            && (effect.marks.has(Mark::Download)
-                || (effect.marks.has(Mark::CountUnknown) && !OWN.contains(&program.as_str())))
+            && (effect.marks.has(Mark::Download) || (effect.marks.has(Mark::CountUnknown) && !is_own))
     };
     if !caused.iter().any(|effect| brings(&effect)) {
         return;

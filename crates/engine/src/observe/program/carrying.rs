@@ -1,7 +1,7 @@
 //! Which trees a command copies, moves, packs or unpacks, and where to.
 
 use super::Invocation;
-use crate::knowledge::schema::Role;
+use crate::knowledge::schema::{Facet, Role, Sense};
 use crate::observe::field::Field;
 use crate::observe::paths::carried::note_carried;
 use crate::observe::paths::expanded::expanded_names;
@@ -10,36 +10,26 @@ use crate::observe::sheet::observer::Observer;
 use crate::path::{self, Follow};
 use crate::world::Kind;
 
-/// Flags under which a copy keeps links as links.
-// A kept link still leads where it led, so the copy is another door to the same secret (secrets-1911). `-L` is
-// missing: it copies the content, which is an ordinary read.
-const KEEPS_LINKS: &[(&str, &[&str])] = &[
-    ("cp", &["-r", "-R", "-a", "-d", "-P", "--recursive", "--archive", "--no-dereference", "-l", "--link", "-s"]),
-    ("rsync", &["-a", "-l", "-r", "-k", "-d", "--archive", "--links", "--recursive", "--dirs", "--copy-dirlinks"]),
-];
-
 /// Flags that put other names into an archive, or take them out under others.
 // Under these the names inside the archive are no longer those on the command line, so what comes out is not known.
 const RENAMING: &[&str] = &["--transform", "--xform", "-s"];
 
 /// Notes what lies somewhere else after the command than the world knows.
 pub(crate) fn note_carrying(out: &mut Observer<'_>, invocation: &Invocation) {
-    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
-    let entry = invocation.args.entry().map(|entry| entry.key.to_string()).unwrap_or_default();
     let Some(cwd) = invocation.cwd.as_deref() else { return };
-    match (program.as_str(), entry.as_str()) {
-        ("tar" | "bsdtar" | "gtar" | "zip" | "unzip" | "7z" | "pax" | "jar" | "cpio", _) => {
-            note_archive(out, &program, cwd, invocation);
-        }
-        (_, "git archive") => note_git_archive(out, cwd, invocation),
-        (_, "git worktree add") => {
+    if invocation.args.is(Facet::Archives) {
+        return note_archive(out, cwd, invocation);
+    }
+    match invocation.args.entry().map(|entry| &*entry.key) {
+        Some("git archive") => note_git_archive(out, cwd, invocation),
+        Some("git worktree add") => {
             let place = invocation.args.operands.first().and_then(Field::exact);
             let root = out.world.git(cwd).map(|git| git.root);
             if let Some((place, root)) = place.zip(root) {
                 carry_to(out, &path::join(cwd, place), Some(root), false);
             }
         }
-        _ => note_copy(out, &program, cwd, invocation),
+        Some(_) | None => note_copy(out, cwd, invocation),
     }
 }
 
@@ -56,10 +46,11 @@ struct Carrying<'p> {
     is_moved: bool,
 }
 
-fn note_copy(out: &mut Observer<'_>, program: &str, cwd: &str, invocation: &Invocation) {
-    let flags = KEEPS_LINKS.iter().find(|(name, _)| *name == program).map(|(_, flags)| *flags);
-    let keeps_links = flags.is_some_and(|flags| invocation.args.has_any(flags));
-    let is_shared = program == "cp" && invocation.args.has_any(&["-l", "--link"]);
+fn note_copy(out: &mut Observer<'_>, cwd: &str, invocation: &Invocation) {
+    // A kept link still leads where it led, so the copy is another door to the same secret (secrets-1911). Where what it leads
+    // to is copied, that is an ordinary read.
+    let keeps_links = invocation.args.is(Facet::Copies) && invocation.args.gives(Sense::KeepLinks);
+    let is_shared = invocation.args.gives(Sense::HardLink);
     let is_source = |role: &Role| {
         *role == Role::Move || (keeps_links && matches!(role, Role::Read | Role::ReadTree | Role::RemotePath))
     };
@@ -69,8 +60,7 @@ fn note_copy(out: &mut Observer<'_>, program: &str, cwd: &str, invocation: &Invo
     let given = given.filter_map(|given| given.value.as_ref());
     let places: Vec<&Field> =
         operands().filter(|(_, role)| is_place(role)).map(|(field, _)| field).chain(given).collect();
-    let is_relative = invocation.args.has_any(&["--parents", "-R", "--relative"])
-        && (program == "rsync" || invocation.args.has("--parents"));
+    let is_relative = invocation.args.gives(Sense::KeepPath);
     let from = out.carried.len();
     for (source, role) in operands().filter(|(_, role)| is_source(role)) {
         for place in places.iter().filter_map(|place| place.exact()) {
@@ -126,16 +116,11 @@ fn carry_to(out: &mut Observer<'_>, place: &str, source: Option<String>, is_move
     note_carried(out, Carried { place, source, is_moved, is_shared: false });
 }
 
-fn note_archive(out: &mut Observer<'_>, program: &str, cwd: &str, invocation: &Invocation) {
+fn note_archive(out: &mut Observer<'_>, cwd: &str, invocation: &Invocation) {
     let args = &invocation.args;
-    let packs = match program {
-        "zip" | "jar" => true,
-        "unzip" => false,
-        "cpio" => args.has_any(&["-o", "--create", "-p", "--pass-through"]),
-        "pax" => args.has("-w"),
-        "7z" => args.operands.first().and_then(Field::exact) == Some("a"),
-        _ => args.has_any(&["-c", "--create", "-r", "--append", "-u", "--update"]),
-    };
+    let verb = args.operands.first().and_then(Field::exact);
+    let packs = args.is(Facet::Packs)
+        || args.words(Sense::Pack).iter().any(|word| args.has(word) || verb.is_some_and(|verb| verb == word));
     if packs {
         let is_renamed = args.has_any(RENAMING);
         for member in args.operands.iter().map(|field| field.known().unwrap_or(".")) {
@@ -144,13 +129,10 @@ fn note_archive(out: &mut Observer<'_>, program: &str, cwd: &str, invocation: &I
         }
         return;
     }
-    let lists = args.has_any(&["-t", "--list", "-l", "-O", "--to-stdout", "-p"])
-        && !args.has_any(&["-x", "--extract", "--get"]);
-    if lists || out.packed.is_empty() {
+    if args.gives(Sense::ListArchive) || out.packed.is_empty() {
         return;
     }
-    let given = args.given.iter().filter(|given| matches!(given.name.as_str(), "-d" | "--directory" | "-o"));
-    let place = given.filter_map(|given| given.value.as_ref()?.exact()).next_back().filter(|_| program == "unzip");
+    let place = args.fields(Sense::UnpackInto).into_iter().filter_map(Field::exact).next_back();
     let place = path::join(cwd, place.unwrap_or("."));
     let strip = args.given.iter().find(|given| given.name == "--strip-components");
     let strip = strip.and_then(|given| given.value.as_ref()?.exact()?.parse().ok()).unwrap_or(0);

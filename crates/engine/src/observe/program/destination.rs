@@ -6,7 +6,7 @@ use super::Invocation;
 use super::arriving::copies_in;
 use super::file_roles::{plain, reads, writes};
 use crate::effect::Effect;
-use crate::knowledge::schema::Role;
+use crate::knowledge::schema::{Facet, Role};
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::paths::tracked::note_discarded;
@@ -159,5 +159,5 @@ fn is_directory(world: &dyn World, field: &Field, invocation: &Invocation) -> bo
 }
 
 fn makes_links(invocation: &Invocation) -> bool {
-    invocation.args.chain.first().is_some_and(|entry| matches!(&*entry.key, "ln" | "link"))
+    invocation.args.is(Facet::MakesLinks)
 }

@@ -7,7 +7,7 @@ use super::builds::lies_outside;
 use super::carrying::note_carrying;
 use super::findings::Findings;
 use crate::effect::{Effect, Target};
-use crate::knowledge::schema::{Does, Facet, Role};
+use crate::knowledge::schema::{Does, Facet, Role, Sense};
 use crate::observe::connect::Exchange;
 use crate::observe::field::Field;
 use crate::observe::paths::ruled::reads_ruled_from;
@@ -167,74 +167,60 @@ pub(crate) fn note_guard(caused: &mut Caused, invocation: &Invocation) {
 /// Arguments that the tables take for data and that say more: files of arguments, plugins, databases elsewhere.
 pub(crate) fn telling_arguments(world: &dyn World, invocation: &Invocation) -> Findings {
     let mut found = Findings::default();
-    let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return found };
-    let operands = &invocation.args.operands;
-    if let Some((degree, because)) = doubtful_argument(world, &program, invocation) {
+    let args = &invocation.args;
+    if let Some((degree, because)) = doubtful_argument(world, invocation) {
         found.doubt(degree, because);
     }
-    match program.as_str() {
-        "npm" | "yarn" | "pnpm" | "bun" | "pip" | "poetry" | "composer" | "gem" | "bundle" | "conda" => {
-            if let Some(effect) = printed_credential(invocation) {
-                found.effect(effect);
-            }
-        }
-        "gh" => found.extend(clone_flags(invocation)),
-        // `html:directory`, `xml:file`
-        "pytest" => {
-            let reports = invocation.args.given.iter().filter(|given| given.name == "--cov-report");
-            let places = reports
-                .filter_map(|given| given.value.as_ref())
-                .filter_map(|value| value.text.split_once(':').map(|(_, place)| value.with_text(place)))
-                .filter(|place| place.text.contains('/'));
-            places.for_each(|place| found.touch(Touch::Create, place));
-        }
-        "psql" | "pgcli" | "mysql" | "mariadb" | "mongosh" | "mongo" | "redis-cli" | "usql" | "pg_dump" => {
-            let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
-            let hosts = operands.iter().chain(values).filter_map(database_host);
-            hosts.for_each(|host| found.connect(host, Exchange::Fetch));
-        }
-        _ => {}
+    if args.is(Facet::KeepsCredentials)
+        && let Some(effect) = printed_credential(invocation)
+    {
+        found.effect(effect);
+    }
+    if args.is(Facet::CloneFlags) {
+        found.extend(clone_flags(invocation));
+    }
+    // `html:directory`, `xml:file`
+    let reports = args.fields(Sense::Report).into_iter();
+    let places = reports
+        .filter_map(|value| value.text.split_once(':').map(|(_, place)| value.with_text(place)))
+        .filter(|place| place.text.contains('/'));
+    places.for_each(|place| found.touch(Touch::Create, place));
+    if args.is(Facet::DatabaseHosts) {
+        let values = args.given.iter().filter_map(|given| given.value.as_ref());
+        let hosts = args.operands.iter().chain(values).filter_map(database_host);
+        hosts.for_each(|host| found.connect(host, Exchange::Fetch));
     }
     found
 }
 
 /// An argument that means more to its program than the tables say, and why that cannot be followed.
-fn doubtful_argument(world: &dyn World, program: &str, invocation: &Invocation) -> Option<(Degree, String)> {
-    let (args, operands) = (&invocation.args, &invocation.args.operands);
-    if args.chain.iter().any(|entry| entry.facets.has(Facet::ArgumentFiles)) {
-        let file = operands.iter().find(|field| field.text.starts_with('@') && field.text.len() > 1)?;
+fn doubtful_argument(world: &dyn World, invocation: &Invocation) -> Option<(Degree, String)> {
+    let args = &invocation.args;
+    let operand = |is_doubtful: &dyn Fn(&Field) -> bool| args.operands.iter().find(|field| is_doubtful(field));
+    if args.is(Facet::ArgumentFiles) {
+        let file = operand(&|field| field.text.starts_with('@') && field.text.len() > 1)?;
         return Some((Degree::Opaque, format!("the arguments in `{}`", file.shown())));
     }
-    match program {
-        "identify" | "convert" | "magick" | "mogrify" | "compare" | "montage" | "composite" | "display" => {
-            let word = operands.iter().find(|field| is_more_than_an_image(&field.text))?;
-            Some((Degree::Opaque, format!("what `{}` makes of `{}`", invocation.by.name, word.shown())))
-        }
-        "flask" | "celery" => {
-            let values = ["-A", "--app"].iter().filter_map(|flag| args.value(flag));
-            let mut places = values.filter(|value| value.dynamic || value.text.contains('/'));
-            let place = places.find(|value| lies_outside(world, value, invocation))?;
-            Some((Degree::Opaque, format!("the code of `{}`, which is not part of the project", place.shown())))
-        }
-        // A name that begins so is a command whose output is read.
-        "soxi" | "sox" | "play" => {
-            let word = operands.iter().find(|field| field.text.starts_with('|') || field.dynamic)?;
-            Some((Degree::Opaque, format!("what `{}` reads as `{}`", invocation.by.name, word.shown())))
-        }
-        "pandoc" => {
-            let is_script =
-                |value: &Field| value.text.split(['+', '-']).next().is_some_and(|name| name.ends_with(".lua"));
-            let forms = ["-f", "-r", "--from", "--read", "-t", "-w", "--to", "--write"];
-            let mut values = forms.iter().filter_map(|flag| args.value(flag));
-            let script = values.find(|value| value.dynamic || is_script(value))?;
-            Some((Degree::Opaque, format!("the code in `{}`", script.shown())))
-        }
-        "mvn" | "mvnw" => {
-            let goal = operands.iter().find(|field| field.text.matches(':').count() > 1)?;
-            Some((Degree::Unknown, format!("the plugin `{}`, which may be fetched", goal.shown())))
-        }
-        _ => None,
+    if args.is(Facet::ImageForms) {
+        let word = operand(&|field| is_more_than_an_image(&field.text))?;
+        return Some((Degree::Opaque, format!("what `{}` makes of `{}`", invocation.by.name, word.shown())));
     }
+    if args.is(Facet::PipeNames) {
+        let word = operand(&|field| field.text.starts_with('|') || field.dynamic)?;
+        return Some((Degree::Opaque, format!("what `{}` reads as `{}`", invocation.by.name, word.shown())));
+    }
+    if args.is(Facet::PluginGoals) {
+        let goal = operand(&|field| field.text.matches(':').count() > 1)?;
+        return Some((Degree::Unknown, format!("the plugin `{}`, which may be fetched", goal.shown())));
+    }
+    let is_elsewhere =
+        |value: &&Field| (value.dynamic || value.text.contains('/')) && lies_outside(world, value, invocation);
+    if let Some(place) = args.fields(Sense::LoadModule).into_iter().find(is_elsewhere) {
+        return Some((Degree::Opaque, format!("the code of `{}`, which is not part of the project", place.shown())));
+    }
+    let is_script = |value: &Field| value.text.split(['+', '-']).next().is_some_and(|name| name.ends_with(".lua"));
+    let script = args.fields(Sense::LuaForm).into_iter().find(|value| value.dynamic || is_script(value))?;
+    Some((Degree::Opaque, format!("the code in `{}`", script.shown())))
 }
 
 /// A package manager is asked for a credential of its settings.
@@ -256,7 +242,7 @@ fn printed_credential(invocation: &Invocation) -> Option<Effect> {
     })
 }
 
-/// `gh repo clone x -- …`: what stands behind goes to `git clone`.
+/// `gh repo clone x -- …`: the flags that stand behind go to `git clone`.
 fn clone_flags(invocation: &Invocation) -> Findings {
     // `--upload-pack`, `--config`, `--template` and `--reference` are missing: each can make the clone run or read
     // something else (git-062).
@@ -280,7 +266,7 @@ fn clone_flags(invocation: &Invocation) -> Findings {
     ];
     let mut found = Findings::default();
     let args = &invocation.args;
-    if !args.ended || args.entry().is_none_or(|entry| &*entry.key != "gh repo clone") {
+    if !args.ended {
         return found;
     }
     let flags = args.operands.iter().skip(args.ended_at).filter(|field| field.text.starts_with('-') || field.dynamic);
@@ -297,12 +283,7 @@ pub(crate) fn picked_secrets(world: &dyn World, invocation: &Invocation) -> Find
     let mut found = Findings::default();
     // The flags by which searches pick their files. With the name of a secret in them the search prints that secret.
     const FLAGS: &[&str] = &["-g", "--glob", "--iglob", "--include", "-G", "--file-search-regex"];
-    let searches = invocation
-        .args
-        .chain
-        .first()
-        .is_some_and(|entry| matches!(&*entry.key, "rg" | "grep" | "ag" | "ack" | "ugrep"));
-    if !searches || invocation.args.has_any(&["--files", "-l", "--files-with-matches"]) {
+    if !invocation.args.is(Facet::Searches) || invocation.args.has_any(&["--files", "-l", "--files-with-matches"]) {
         return found;
     }
     let picks = invocation.args.given.iter().filter(|given| FLAGS.contains(&given.name.as_str()));

@@ -5,7 +5,7 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Rever
 use super::Invocation;
 use super::sweeps::sweep;
 use crate::effect::{Effect, Target};
-use crate::knowledge::schema::Role;
+use crate::knowledge::schema::{Facet, Role};
 use crate::observe::connect::Exchange;
 use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::paths::touch::Touch;
@@ -77,8 +77,7 @@ pub(crate) fn writes(
     let is_formatted = touch != Touch::Write && invocation.does.iter().any(|does| does.marks.has(Mark::Lint));
     if let Some(path) = touched.path.filter(|_| !is_formatted) {
         // Others write something else than what comes in.
-        let copies_input = touch == Touch::Write
-            && invocation.args.chain.first().is_some_and(|entry| matches!(entry.key.as_ref(), "tee" | "sponge"));
+        let copies_input = touch == Touch::Write && invocation.args.is(Facet::CopiesInput);
         let content = invocation.input.text.clone().filter(|_| copies_input);
         invocation.stored.push(path.clone());
         store(out, path, content, origin, state);

@@ -65,6 +65,7 @@ pub(super) enum Finding {
 }
 
 /// What is run.
+#[expect(clippy::large_enum_variant, reason = "few are made per call, and each is used up at once")]
 pub(super) enum Run {
     Helper(Field),
     Command(Vec<Field>),

@@ -1,7 +1,5 @@
 //! Who is run: which file a name stands for, and what its identity alone settles.
 
-use std::borrow::Cow;
-
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibility};
 
 use super::WRAPPERS;
@@ -70,10 +68,7 @@ pub(super) fn program_named<'a>(
     };
     // The keys of subcommands hold spaces; a program's name that does is another program.
     match Some(&known).filter(|name| !name.contains(' ')).and_then(|name| runner.out.knowledge.entry(name)) {
-        Some(entry) => {
-            let words = written_out(&known, words);
-            invoke(runner, Known { entry, name: known }, Start { words: &words, ..start }, state)
-        }
+        Some(entry) => invoke(runner, Known { entry, name: known }, start, state),
         None => {
             runner.out.lower(Degree::Unknown, format!("the program `{known}`"));
             let mut effect = Effect::new(Operation::Execute, Target::Program(known.clone()));
@@ -177,13 +172,4 @@ fn judge_identity(
             runner.out.knowledge.entry(crate::path::name(name)).map(|_| crate::path::name(name).to_owned())
         }
     }
-}
-
-/// A name that stands for a program with a flag: `rgrep` is `grep -r`.
-fn written_out<'w>(name: &str, words: &'w [Field]) -> Cow<'w, [Field]> {
-    if name != "rgrep" {
-        return Cow::Borrowed(words);
-    }
-    let recursive = Field::literal("-r", doorward_shell::Span::default());
-    Cow::Owned([&[recursive], words].concat())
 }

@@ -24,7 +24,7 @@ use super::switches::note_switches;
 use super::value_shapes::{filled_by_wildcard, foreign_code, foreign_settings, shaped_values};
 use super::words::{default_operand, flag_values, operands};
 use super::{Invocation, args, extra_checks, listing, scalar_output};
-use crate::knowledge::schema::Does;
+use crate::knowledge::schema::{Does, Facet};
 use crate::observe::field::Field;
 use crate::observe::program::carry_out::carry_out;
 use crate::observe::sheet::observer::{By, Observer};
@@ -102,7 +102,7 @@ fn act_by_tables(runner: &mut Runner<'_, '_>, invocation: &mut Invocation, state
     found.extend(foreign_code(runner.out.world, invocation));
     found.extend(filled_by_wildcard(invocation));
     carry_out(runner, found, invocation, state);
-    if invocation.args.chain.first().is_some_and(|entry| entry.key == "mktemp") {
+    if invocation.args.is(Facet::MakesTemporary) {
         invocation.output.text = made_by_mktemp(runner.out, invocation, state);
     }
     if !invocation.done {
@@ -152,25 +152,24 @@ fn is_information(invocation: &Invocation) -> bool {
 /// What comes out: what was read, what was passed through, and where it came from.
 fn finish(out: &mut Observer<'_>, invocation: Invocation) -> Stream {
     let mut output = invocation.output;
-    let program = invocation.args.chain.first().map(|entry| entry.key.to_string()).unwrap_or_default();
+    let args = &invocation.args;
     if invocation.passes_input {
         output.origin = output.origin.and(invocation.input.origin);
-        if matches!(program.as_str(), "cat" | "tee") && invocation.args.given.is_empty() {
+        if args.is(Facet::CopiesInput) && args.given.is_empty() {
             output.text = invocation.input.text;
             output.files = invocation.input.files;
         }
     }
-    if program == "printf" {
+    if args.is(Facet::PrintsFormat) {
         output.text = extra_checks::printed(&invocation.args.operands);
         if let (Some("%s\\n"), None) = (invocation.args.operands.first().and_then(Field::known), &output.text) {
             let words = invocation.args.operands.get(1..).unwrap_or_default();
             output.shape = listed(out.world, words, invocation.cwd.as_deref());
         }
     }
-    output.origin.endless |= program == "yes";
-    output.origin.endless &=
-        !matches!(program.as_str(), "head" | "dd" | "timeout" | "wc" | "grep" | "sha256sum" | "md5sum");
-    if program == "date" {
+    output.origin.endless |= args.is(Facet::PrintsForever);
+    output.origin.endless &= !args.is(Facet::EndsStreams);
+    if args.is(Facet::PrintsTime) {
         let values = invocation.args.given.iter().filter_map(|given| given.value.as_ref());
         output.origin = values.fold(output.origin, |all, value| all.and(value.origin));
     }

@@ -67,7 +67,8 @@ const WRAPPERS: u32 = 16;
 pub(super) fn run<'a>(runner: &mut Runner<'_, '_>, command: Start<'_>, state: &mut State<'a>) -> Stream {
     let cwd = state.cwd.clone();
     let words = command.words;
-    unwaited(runner, outlives_call(words), |runner| {
+    let outlives = outlives_call(runner.out.knowledge, words);
+    unwaited(runner, outlives, |runner| {
         remembered(runner, words, cwd.as_deref(), |runner| run_words(runner, command, state))
     })
 }

@@ -5,6 +5,7 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::Invocation;
 use super::patch_hunk::applied;
 use super::patch_text::{self, End, FilePatch, Name};
+use crate::knowledge::schema::Facet;
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::recipes::files;
@@ -305,7 +306,7 @@ const RESUMING: &[&str] =
 /// `cat a b`: what comes out is what the files hold.
 pub(super) fn prints_files(invocation: &Invocation) -> bool {
     let args = &invocation.args;
-    let is_cat = args.chain.first().is_some_and(|entry| entry.key == "cat") && args.given.is_empty();
+    let is_cat = args.is(Facet::CopiesInput) && args.given.is_empty();
     is_cat && args.unknown.is_empty() && args.operands.iter().all(|field| field.exact().is_some_and(|text| text != "-"))
 }
 

@@ -262,7 +262,7 @@ pub(crate) fn file_text(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, text: &s
     let FileRun { file, by, .. } = *run;
     let written = match run.how {
         How::Itself => says_itself(text),
-        How::Read => read_as(file, &by.name, state.shell()),
+        How::Read => read_as(runner.out.knowledge, file, &by.name, state.shell()),
     };
     match written {
         Some(Written::Shell(shell)) => {

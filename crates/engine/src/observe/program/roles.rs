@@ -11,7 +11,7 @@ use super::inner::{inner_command, inner_line, shell_code};
 use super::recipe::executes;
 use super::scripts::script_file;
 use crate::effect::{Effect, Target};
-use crate::knowledge::schema::Role;
+use crate::knowledge::schema::{Facet, Role};
 use crate::observe::code::{Source, code};
 use crate::observe::connect::Exchange;
 use crate::observe::field::Field;
@@ -30,13 +30,11 @@ pub(crate) fn helper_program(
 ) {
     // `tar -I zstd` and `sort --compress-program=gzip` are normal; any other word there is a command to run
     // (program-flags-002, program-flags-023).
-    const COMPRESSORS: &[&str] =
-        &["gzip", "pigz", "zstd", "zstdmt", "xz", "bzip2", "pbzip2", "lz4", "lzma", "cat", "true", "less"];
-    let first = field.exact().and_then(|text| text.split_whitespace().next());
+    let is_plain = |text: &str| runner.out.knowledge.facets(text).has(Facet::PlainHelper);
     if field.exact().is_some_and(is_version) {
         return;
     }
-    if first.is_some_and(|first| COMPRESSORS.contains(&first)) && field.text.split_whitespace().count() == 1 {
+    if field.exact().is_some_and(|text| is_plain(text.trim())) {
         return;
     }
     let by = invocation.by.clone();

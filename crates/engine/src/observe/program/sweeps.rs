@@ -5,7 +5,7 @@ use doorward_vocabulary::Mark;
 use super::Invocation;
 use super::args::Args;
 use super::searches::listed::{note_cut_searches, read_carried_links, told_by_searches};
-use crate::knowledge::schema::Role;
+use crate::knowledge::schema::{Facet, Grammar, Role, Sense};
 use crate::observe::field::Field;
 use crate::observe::paths::expanded::expanded_names;
 use crate::observe::paths::required::Required;
@@ -16,58 +16,6 @@ use crate::observe::stream::Shape;
 use crate::path;
 use crate::world::World;
 
-/// Programs that say no more of a file than its name, kind, size or sum.
-// Their output cannot show a line of a secret, so sweeping a whole tree with them is harmless.
-const SILENT: &[&str] = &[
-    "wc",
-    "file",
-    "stat",
-    "ls",
-    "du",
-    "tree",
-    "basename",
-    "dirname",
-    "realpath",
-    "readlink",
-    "test",
-    "[",
-    "echo",
-    "printf",
-    "md5sum",
-    "sha1sum",
-    "sha224sum",
-    "sha256sum",
-    "sha384sum",
-    "sha512sum",
-    "b2sum",
-    "cksum",
-    "sum",
-    "md5",
-    "shasum",
-    "git",
-    "touch",
-    "cmp",
-];
-
-/// Flags under which a search prints names or numbers.
-// A search under these prints no content (reading-008).
-const NAMES: &[&str] = &[
-    "-l",
-    "-L",
-    "-c",
-    "-q",
-    "--files-with-matches",
-    "--files-without-match",
-    "--files-without-matches",
-    "--count",
-    "--count-matches",
-    "--quiet",
-    "--silent",
-    "--files",
-    "--type-list",
-    "--list-file-types",
-];
-
 /// Reads by their own names the secrets and the files of rules that a command shows along with a tree or a list of files.
 pub(crate) fn sweep(
     out: &mut Observer<'_>,
@@ -76,8 +24,7 @@ pub(crate) fn sweep(
     real: Option<&str>,
     invocation: &Invocation,
 ) -> bool {
-    let is_names =
-        invocation.args.has("--files") && invocation.args.chain.first().is_some_and(|entry| entry.key == "rg");
+    let is_names = invocation.args.gives(Sense::WalkNames);
     if !matches!(touch, Touch::Read | Touch::ReadTree | Touch::Upload) && !is_names {
         return false;
     }
@@ -128,50 +75,51 @@ fn copies_within(world: &dyn World, invocation: &Invocation) -> bool {
 /// What a command shows of a directory that it is given; `None` for those that show nothing of what lies in it.
 fn of_tree(touch: Touch, invocation: &Invocation) -> Option<Sweep> {
     let args = &invocation.args;
-    let program = args.chain.first()?.key.to_string();
-    match program.as_str() {
-        "grep" if touch == Touch::ReadTree => Some(grep(args)),
-        "rg" => Some(rg(args)),
-        "ag" => Some(ag(args)),
-        "ack" => Some(Sweep { leaves: plain(args, &["--ignore-dir", "--ignore-directory"]), ..search(args) }),
-        "tar" | "bsdtar" => Some(Sweep { leaves: plain(args, &["--exclude"]), ..Sweep::default() }),
-        "zip" => {
-            // A pattern without a star at its front speaks of the whole path.
-            let leaves = plain(args, &["-x", "--exclude"]);
-            Some(Sweep {
-                leaves: leaves.into_iter().filter(|leaf| leaf.starts_with('*')).collect(),
-                ..Sweep::default()
-            })
-        }
-        "diff" if touch == Touch::ReadTree && !args.has_any(&["-q", "--brief"]) => {
-            Some(Sweep { leaves: plain(args, &["-x", "--exclude"]), ..Sweep::default() })
-        }
-        // Beside any repository git compares and searches files like others do.
-        "git" if args.has("--no-index") && args.entry().is_some_and(|entry| entry.key == "git diff") => {
-            Some(Sweep::default())
-        }
-        "git" if args.entry().is_some_and(|entry| entry.key == "git grep") => git_grep(args),
-        "7z" | "cpio" | "pax" | "jar" => Some(Sweep::default()),
-        "rsync" if args.has_any(&["--include", "-f", "--filter"]) => Some(copy(Vec::new())),
-        "cp" | "rsync" | "scp" | "rclone" => Some(copy(plain(args, &["--exclude"]))),
-        _ => None,
+    if args.chain.first().is_some_and(|entry| entry.grammar == Some(Grammar::Git)) {
+        return git_tree(args);
     }
+    let is_tree = touch == Touch::ReadTree;
+    if args.is(Facet::Searches) {
+        return (is_tree || args.gives(Sense::WalkNames)).then(|| walk(args));
+    }
+    if args.is(Facet::Compares) {
+        return (is_tree && !args.gives(Sense::PrintNames)).then(|| all_but_left_out(args));
+    }
+    if args.is(Facet::Copies) {
+        // A copy of a tree has the names of the tree, by which a later read of it is judged. What a filter picks may be
+        // something that another one leaves out.
+        let sweep = if args.gives(Sense::Pick) { Sweep::default() } else { all_but_left_out(args) };
+        return Some(Sweep { is_copy: true, ..sweep });
+    }
+    (args.is(Facet::Archives) && !args.is(Facet::Unpacks)).then(|| all_but_left_out(args))
 }
 
-/// A copy of a tree has the names of the tree, by which a later read of it is judged.
-fn copy(leaves: Vec<String>) -> Sweep {
-    Sweep { leaves, is_copy: true, ..Sweep::default() }
+/// Outside any repository git compares and searches files as others do.
+fn git_tree(args: &Args) -> Option<Sweep> {
+    let key = &*args.entry()?.key;
+    if key == "git grep" {
+        return git_grep(args);
+    }
+    (key == "git diff" && args.has("--no-index")).then(Sweep::default)
+}
+
+fn all_but_left_out(args: &Args) -> Sweep {
+    // A pattern without a star at its front speaks of the whole path.
+    let whole = plain(args, Sense::LeaveOutPaths).into_iter().filter(|leaf| leaf.starts_with('*'));
+    Sweep { leaves: plain(args, Sense::LeaveOut).into_iter().chain(whole).collect(), ..Sweep::default() }
 }
 
 /// What a command shows of files that were listed for it.
 fn of_list(invocation: &Invocation) -> Option<Sweep> {
     let args = &invocation.args;
-    let program = args.chain.first()?.key.to_string();
+    let program = args.chain.first()?;
     let is_tool = invocation.does.iter().any(|does| does.marks.has_any(&[Mark::Lint, Mark::Build, Mark::Test]));
-    match program.as_str() {
-        program if is_tool || SILENT.contains(&program) => None,
-        "grep" | "rg" | "ag" | "ack" => Some(search(args)),
-        _ => Some(Sweep::default()),
+    // What git shows is said by its grammar.
+    let is_silent = program.facets.has(Facet::PrintsNoContent) || program.grammar == Some(Grammar::Git);
+    match is_tool || is_silent {
+        true => None,
+        false if args.is(Facet::Searches) => Some(search(args)),
+        false => Some(Sweep::default()),
     }
 }
 
@@ -187,26 +135,22 @@ pub(crate) fn search(args: &Args) -> Sweep {
     let known: Option<Vec<&str>> = patterns.into_iter().collect();
     Sweep {
         required: known.filter(|_| !is_inverted).and_then(|known| Required::read(known.into_iter())),
-        keeps_secrets: args.has_any(NAMES),
+        keeps_secrets: args.gives(Sense::PrintNames),
         is_binary: args.has_any(&["-a", "--text", "--binary-files", "--binary", "--all-text", "--search-binary", "-z"]),
         ..Sweep::default()
     }
 }
 
-fn grep(args: &Args) -> Sweep {
-    let picks = values(args, &["--include"]).map(|text| text.map_or("*".to_owned(), str::to_ascii_lowercase)).collect();
-    Sweep { picks, leaves: plain(args, &["--exclude", "--exclude-dir"]), ..search(args) }
-}
-
-fn rg(args: &Args) -> Sweep {
-    let unrestricted = args.given.iter().filter(|given| matches!(given.name.as_str(), "-u" | "--unrestricted")).count();
-    // Ignored files are where secrets live: `.env`, keys, local settings.
-    const UNIGNORED: &[&str] =
-        &["--no-ignore", "--no-ignore-vcs", "--no-ignore-dot", "--no-ignore-files", "--no-ignore-exclude"];
+/// A search that goes through a tree.
+fn walk(args: &Args) -> Sweep {
+    let lifts = args.words(Sense::LiftNext);
+    let lifted = args.given.iter().filter(|given| lifts.iter().any(|word| *word == given.name)).count();
     let mut sweep = search(args);
-    sweep.is_ignoring = unrestricted == 0 && !args.has_any(UNIGNORED);
-    sweep.is_shy = unrestricted < 2 && !args.has_any(&["--hidden", "-."]);
-    for text in values(args, &["-g", "--glob", "--iglob"]) {
+    // Ignored files are where secrets live: `.env`, keys, local settings.
+    sweep.is_ignoring = args.is(Facet::SkipsIgnored) && lifted == 0 && !args.gives(Sense::KeepIgnored);
+    sweep.is_shy = args.is(Facet::SkipsHidden) && lifted < 2 && !args.gives(Sense::KeepHidden);
+    sweep.leaves = plain(args, Sense::LeaveOut);
+    for text in args.values(Sense::Pick) {
         match text.map(|text| (text, text.strip_prefix('!'))) {
             Some((_, Some(left))) => sweep.leaves.extend(certain(left.trim_end_matches("/**").trim_end_matches('/'))),
             Some((picked, None)) => sweep.pick(picked),
@@ -215,8 +159,9 @@ fn rg(args: &Args) -> Sweep {
     }
     // Types of source text have no secrets among them.
     const DATA: &[&str] = &["all", "json", "yaml", "toml", "config", "xml", "txt", "crypto", "log"];
-    let mut types = values(args, &["-t", "--type"]).peekable();
-    sweep.keeps_secrets |= types.peek().is_some() && types.all(|text| text.is_some_and(|text| !DATA.contains(&text)));
+    let types = args.values(Sense::PickType);
+    let is_source = |text: &Option<&str>| text.is_some_and(|text| !DATA.contains(&text));
+    sweep.keeps_secrets |= !types.is_empty() && types.iter().all(is_source);
     sweep
 }
 
@@ -227,26 +172,9 @@ pub(crate) fn git_grep(args: &Args) -> Option<Sweep> {
     (is_plain || args.has("--untracked")).then(|| Sweep { is_ignoring, ..search(args) })
 }
 
-fn ag(args: &Args) -> Sweep {
-    let is_open = args.has_any(&["-u", "--unrestricted"]);
-    let mut sweep = search(args);
-    sweep.is_ignoring =
-        !is_open && !args.has_any(&["-U", "--skip-vcs-ignores", "-a", "--all-types", "-t", "--all-text"]);
-    sweep.is_shy = !is_open && !args.has("--hidden");
-    sweep.leaves = plain(args, &["--ignore", "--ignore-dir"]);
-    sweep.keeps_secrets |= args.has_any(&["-g", "--filename-pattern"]);
-    sweep
-}
-
-/// The values of some flags; one that is not known is `None`.
-fn values<'a>(args: &'a Args, names: &'a [&'a str]) -> impl Iterator<Item = Option<&'a str>> {
-    let given = args.given.iter().filter(|given| names.contains(&given.name.as_str()));
-    given.filter_map(|given| given.value.as_ref()).map(Field::known)
-}
-
-/// Those that plainly name files or directories.
-fn plain(args: &Args, names: &[&str]) -> Vec<String> {
-    values(args, names).flatten().filter_map(certain).collect()
+/// The values that plainly name files or directories.
+fn plain(args: &Args, sense: Sense) -> Vec<String> {
+    args.values(sense).into_iter().flatten().filter_map(certain).collect()
 }
 
 /// A pattern of which it is certain what it leaves out, wherever in the tree.

@@ -4,17 +4,10 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
 use crate::effect::{Effect, Target};
+use crate::knowledge::schema::Facet;
 use crate::observe::field::Field;
 use crate::observe::sheet::caused::Caused;
 use crate::observe::sheet::observer::Observer;
-
-/// Programs that keep settings about the certificates they check.
-// Programs with a `config set` of their own; the setting then outlives the call (protections-001, protections-007).
-const KEEPERS: &[&str] = &[
-    "npm", "yarn", "pnpm", "bun", "pip", "pip3", "uv", "poetry", "conda", "mamba", "composer", "gcloud", "go",
-    "bundle", "gem", "cargo", "mvn", "mvnw", "gradle", "gradlew", "docker", "podman", "apt", "apt-get", "aws", "az",
-    "glab", "hg", "svn", "code", "snap", "helm", "kubectl", "oc",
-];
 
 /// Names of settings without their separators, and the values that weaken; `*` stands for any.
 // Compared without dashes, dots and case, because every tool spells the key differently.
@@ -114,10 +107,11 @@ pub(super) fn note_switches(out: &mut Observer<'_>, caused: &mut Caused, invocat
     let Some(program) = invocation.args.chain.first().map(|entry| entry.key.to_string()) else { return };
     let words = words(invocation);
     let mut marks = Marks::default();
-    if KEEPERS.contains(&program.as_str()) && holds(&words, WEAKENING) {
+    // The setting outlives the call where the program keeps it (protections-001, protections-007).
+    if invocation.args.is(Facet::KeepsTlsSettings) && holds(&words, WEAKENING) {
         marks.add(Mark::TlsWeakened);
     }
-    if program == "codex" && holds(&words, UNGUARDING) {
+    if invocation.args.is(Facet::AgentBySettings) && holds(&words, UNGUARDING) {
         marks.add(Mark::UnguardedAgent);
     }
     if starts_agent_package(&words) {

@@ -2,21 +2,20 @@
 
 use super::Invocation;
 use super::findings::Findings;
-use crate::knowledge::schema::Role;
+use crate::knowledge::schema::{Facet, Role};
 use crate::observe::field::Field;
 
 /// What the values that flags took do.
 pub(super) fn flag_values(invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();
-    // The shell of nix runs the words as they stand.
-    let is_nix = invocation.args.chain.first().is_some_and(|entry| entry.key == "nix");
+    let is_verbatim = invocation.args.is(Facet::RunsVerbatim);
     let args = &mut invocation.args;
     for (field, role) in args.given.iter().filter_map(|given| given.value.as_ref().map(|value| (value, given.role))) {
         if matches!(role, Role::CodeSh | Role::Execute) {
             found.start(field.clone());
         } else if role == Role::Line {
             found.run_line(field.clone());
-        } else if role == Role::Command && is_nix {
+        } else if role == Role::Command && is_verbatim {
             found.run(std::mem::take(&mut args.rest));
         } else if role == Role::Command {
             found.run_placed(std::mem::take(&mut args.rest));

@@ -2,6 +2,8 @@
 
 use doorward_code::Language;
 
+use crate::knowledge::packed::Packed;
+use crate::knowledge::schema::Facet;
 use crate::observe::code;
 use crate::path;
 use crate::world::Shell;
@@ -12,50 +14,6 @@ pub(crate) enum Written {
     Shell(Shell),
     In(Language),
 }
-
-/// Programs that read every file as their own language, whatever its name says.
-// `perl x.sh` runs Perl: the ending says nothing to them, so the file must not be read as shell.
-const OTHER_LANGUAGES: &[&str] = &[
-    "perl",
-    "ruby",
-    "irb",
-    "php",
-    "lua",
-    "luajit",
-    "awk",
-    "gawk",
-    "mawk",
-    "nawk",
-    "sed",
-    "tclsh",
-    "wish",
-    "expect",
-    "Rscript",
-    "R",
-    "julia",
-    "elixir",
-    "erl",
-    "escript",
-    "swift",
-    "osascript",
-    "ghc",
-    "runghc",
-    "runhaskell",
-    "java",
-    "scala",
-    "kotlin",
-    "groovy",
-    "guile",
-    "racket",
-    "sbcl",
-    "clojure",
-    "psql",
-    "mysql",
-    "sqlite3",
-    "gdb",
-    "fish",
-    "pwsh",
-];
 
 /// The language of a program by its first line; without one, whoever starts it hands it to `sh`.
 pub(crate) fn says_itself(text: &str) -> Option<Written> {
@@ -77,7 +35,7 @@ pub(crate) fn says_itself(text: &str) -> Option<Written> {
 }
 
 /// Whoever reads a file decides what it is; a tool for several languages goes by the name of the file.
-pub(crate) fn read_as(file: &str, by: &str, current: Shell) -> Option<Written> {
+pub(crate) fn read_as(knowledge: Packed, file: &str, by: &str, current: Shell) -> Option<Written> {
     if let Some(shell) = by.split(' ').next_back().and_then(Shell::named) {
         return Some(Written::Shell(shell));
     }
@@ -88,8 +46,9 @@ pub(crate) fn read_as(file: &str, by: &str, current: Shell) -> Option<Written> {
     if let Some(language) = code::of_program(by) {
         return Some(Written::In(language));
     }
+    // `perl x.sh` runs Perl: the ending says nothing to it, so the file must not be read as shell.
     let stem = by.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-    if OTHER_LANGUAGES.contains(&by) || OTHER_LANGUAGES.contains(&stem) {
+    if [by, stem].iter().any(|name| knowledge.facets(name).has(Facet::OwnLanguage)) {
         return None;
     }
     match code::of_file(file) {

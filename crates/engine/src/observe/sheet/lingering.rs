@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use super::observer::Observer;
 use crate::facts::LeftRun;
+use crate::knowledge::packed::Packed;
+use crate::knowledge::schema::Facet;
 use crate::observe::field::Field;
 use crate::path;
 
@@ -62,9 +64,9 @@ impl Lingering {
     }
 
     /// The command of these words has ended, and the one around it is at hand again.
-    pub(crate) fn end(&mut self, fields: &[Field], outer: Option<Rc<Command>>) {
+    pub(crate) fn end(&mut self, knowledge: Packed, fields: &[Field], outer: Option<Rc<Command>>) {
         self.command = outer;
-        self.is_delayed |= waits(fields);
+        self.is_delayed |= waits(knowledge, fields);
     }
 
     /// A file is run by the command at hand, under this name.
@@ -135,9 +137,9 @@ fn command(fields: &[Field], cwd: Option<&str>) -> Command {
 }
 
 /// A command that does nothing but let time pass: what stands behind it is read only then.
-fn waits(fields: &[Field]) -> bool {
+fn waits(knowledge: Packed, fields: &[Field]) -> bool {
     let name = fields.first().and_then(Field::exact).map(path::name);
-    matches!(name, Some("sleep" | "wait" | "read" | "flock" | "inotifywait" | "fswatch"))
+    name.is_some_and(|name| knowledge.facets(name).has(Facet::Waits))
 }
 
 /// The text as one word of a shell.

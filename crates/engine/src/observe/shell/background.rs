@@ -5,6 +5,8 @@ use doorward_vocabulary::Mark;
 
 use super::runner::Runner;
 use super::state::State;
+use crate::knowledge::packed::Packed;
+use crate::knowledge::schema::Facet;
 use crate::observe::field::Field;
 
 pub(crate) fn note_background(runner: &mut Runner<'_, '_>, statement: &Statement) {
@@ -30,12 +32,9 @@ fn waits_for_all(statement: &Statement) -> bool {
 }
 
 /// The program starts another and ends before it.
-pub(crate) fn outlives_call(fields: &[Field]) -> bool {
-    // These exist to let something run on, and return at once.
-    const DETACHING: &[&str] =
-        &["at", "batch", "daemon", "daemonize", "pm2", "screen", "setsid", "start-stop-daemon", "systemd-run", "tmux"];
+pub(crate) fn outlives_call(knowledge: Packed, fields: &[Field]) -> bool {
     let name = fields.first().and_then(Field::exact).map(crate::path::name);
-    name.is_some_and(|name| DETACHING.contains(&name))
+    name.is_some_and(|name| knowledge.facets(name).has(Facet::OutlivesCall))
 }
 
 /// Something runs that nobody waits for.
@@ -65,7 +64,7 @@ pub(crate) fn remembered<T>(
     }
     let outer = runner.out.lingering.begin(fields, cwd);
     let done = run(runner);
-    runner.out.lingering.end(fields, outer);
+    runner.out.lingering.end(runner.out.knowledge, fields, outer);
     done
 }
 
