@@ -45,6 +45,8 @@ const SWITCHES: &[&str] = &[
     "verify_mode:openssl::ssl::verify_none",
     "verify_mode=>openssl::ssl::verify_none",
     "verify::verify_none",
+    "verify_mode::none",
+    "verify_mode=:none",
     "ctx,ssl_verify_none",
     "ssl,ssl_verify_none",
     "ssl_verify_mode=>0",
@@ -102,11 +104,91 @@ const SWITCHES: &[&str] = &[
     "git_ssl_no_verify=true",
 ];
 
+/// Names of settings that check certificates while they are on. Whatever language sets one: off is off.
+// The name is enough to know what is meant, so that only the ways to say "off" remain to be read.
+const CHECKING: &str = "rejectunauthorized node_tls_reject_unauthorized pythonhttpsverify \
+    perl_lwp_ssl_verify_hostname strict-ssl strict_ssl strictssl enablestrictssl verify_ssl verifyssl ssl_verify \
+    sslverify ssl_verifypeer ssl_verifyhost ssl_verify_peer ssl_verify_mode verify_certs verify_cert \
+    verify_certificate verify_certificates verifycertificate validate_certs validatecertificate tls_verify tlsverify \
+    verify_tls verifytls check_hostname assert_hostname verify_hostname verify_peer verify_peer_name verifypeer \
+    check_certificate check-certificate";
+
+/// Names of settings that take any certificate while they are on.
+const TRUSTING: &str = "insecureskipverify insecure_skip_verify insecure-skip-tls-verify insecure_skip_tls_verify \
+    insecureskiptlsverify skip_tls_verify skiptlsverify tls_skip_verify tlsskipverify skip_ssl_verify \
+    git_ssl_no_verify ssl_no_verify ignorehttpserrors acceptinsecurecerts tlsallowinvalidcertificates \
+    tlsallowinvalidhostnames trustallcertificates trust_all_certs trustservercertificate skipcertificatecheck \
+    skipcertificatevalidation nodetlsrejectunauthorized allowinvalidcertificates";
+
+const OFF: &[&str] = &["false", "0", "no", "off", "!1", "none", "disabled", "never"];
+const ON: &[&str] = &["true", "1", "yes", "on", "!0"];
+
+/// A database on this machine has mostly a certificate that it made by itself.
+const LOCAL: &[&str] = &["localhost", "127.0.0.1", "(local)", "host.docker.internal"];
+
+/// Constants that stand for "no check".
+const NOTHING: &[&str] = &["verify_none", "cert_none"];
+
+/// What such a constant is given to.
+const TAKING: &[&str] =
+    &["verify_mode", "verifymode", "set_verify(", "authmode(", "verify:", "cert_reqs", "set_verify_mode(", "verify=>"];
+
+/// Flags of programs that take any certificate.
+const FLAGS: &[(&str, &[&str])] = &[
+    ("curl", &["-k", "--insecure"]),
+    ("wget", &["--no-check-certificate"]),
+    ("invoke-webrequest", &["-skipcertificatecheck"]),
+    ("invoke-restmethod", &["-skipcertificatecheck"]),
+    ("iwr", &["-skipcertificatecheck"]),
+    ("git", &["http.sslverify=false"]),
+    ("kubectl", &["--insecure-skip-tls-verify", "--insecure-skip-tls-verify=true"]),
+    ("helm", &["--insecure-skip-tls-verify", "--kube-insecure-skip-tls-verify"]),
+    ("oc", &["--insecure-skip-tls-verify", "--insecure-skip-tls-verify=true"]),
+    ("aws", &["--no-verify-ssl"]),
+];
+
+/// Settings that a program is told to keep, as name and value in two words.
+const KEPT: &[(&str, &str)] = &[
+    ("http.sslverify", "false"),
+    ("http.sslverify", "0"),
+    ("strict-ssl", "false"),
+    ("enablestrictssl", "false"),
+    ("ssl_verify", "false"),
+];
+
 /// Switches that mean certificates only where requests are made.
-const OF_REQUESTS: &[&str] = &[",verify=false", "(verify=false", "session.verify=false", "client.verify=false"];
+const OF_REQUESTS: &[&str] = &[
+    ",verify=false",
+    "(verify=false",
+    "session.verify=false",
+    "client.verify=false",
+    ",verify=0",
+    "(verify=0",
+    "session.verify=0",
+    "s.verify=false",
+    ",verify=(false)",
+    "\"verify\":false",
+    "\"verify\"]=false",
+    "verify=\"none\"",
+    "verify:false",
+];
 
 /// What a text says that makes requests.
-const REQUESTS: &[&str] = &["requests.", "httpx", "session.", "asyncclient(", "http.client"];
+const REQUESTS: &[&str] = &[
+    "requests.",
+    "httpx",
+    "session.",
+    "session(",
+    "asyncclient(",
+    "http.client",
+    "boto3",
+    "aiohttp",
+    "urllib3",
+    "ssl.https",
+    "guzzle",
+    "faraday",
+    "httparty",
+];
 
 /// Callbacks that decide about a certificate; one that always says yes decides nothing.
 const CALLBACKS: &[&str] = &[
@@ -120,7 +202,7 @@ const CALLBACKS: &[&str] = &[
 ];
 
 /// What such a callback looks like when it always says yes, close behind its name.
-const YES: &[&str] = &["=>true", "->true", "returntrue", "=>undefined", "=>{}", "=>null"];
+const YES: &[&str] = &["=>true", "->true", "returntrue", "=>undefined", "=>{}", "=>null", "={$true}", "{true}"];
 
 /// How far behind its name a callback's body is looked for.
 // A parameter list with types fits; the next statement mostly does not.
@@ -139,6 +221,10 @@ const STEMS: &[&str] = &[
     "validat",
     "identity",
     "hostname",
+    "httpserrors",
+    "insecure",
+    "curl",
+    "strict-ssl",
 ];
 
 /// A text that is put into this file switches certificate checks off.
@@ -156,6 +242,122 @@ pub(crate) fn switches_off(file: &str, text: &str) -> bool {
     SWITCHES.iter().any(|switch| says(&plain, switch))
         || (OF_REQUESTS.iter().any(|switch| says(&plain, switch)) && makes_requests())
         || CALLBACKS.iter().any(|name| agrees(&plain, name))
+        || CHECKING.split_ascii_whitespace().any(|name| sets(&plain, name, OFF))
+        || TRUSTING.split_ascii_whitespace().any(|name| sets(&plain, name, ON))
+        || NOTHING.iter().any(|constant| takes(&plain, constant))
+        || trusts_all(&plain)
+        || holds_commands(&name, text) && text.lines().any(runs_unchecked)
+}
+
+/// An edit turns `verify=True` into `verify=False` in a file that nobody can look into.
+// As an argument the name means certificates in every library for requests that has it; elsewhere it seldom turns.
+pub(crate) fn turns_off(file: &str, old: &str, new: &str) -> bool {
+    let (old, new) = (squeezed(old), squeezed(new));
+    let is_python = path::name(file).ends_with(".py");
+    is_python && old.contains("verify=true") && new.contains("verify=false") && !new.contains("verify=true")
+}
+
+/// The setting of this name gets one of these values: `name = v`, `"name": v`, `name => v`, `["name"] = v`, `(name, v)`.
+fn sets(plain: &str, name: &str, values: &[&str]) -> bool {
+    plain.match_indices(name).any(|(at, _)| {
+        let before = plain.get(..at).unwrap_or_default();
+        let rest = plain.get(at + name.len()..).unwrap_or_default();
+        let between = rest.find(|sign: char| !"\"]})=:>,(".contains(sign)).unwrap_or(rest.len());
+        let (link, value) = rest.split_at_checked(between).unwrap_or_default();
+        // `==` compares; without any of these the word is only mentioned.
+        // A comma alone hands it to `curl_setopt`; elsewhere it is the next item of a list.
+        let hands = link.contains(',') && (link.contains('"') || name.starts_with("ssl_verify"));
+        let assigns = (link.contains(['=', ':']) || hands) && !link.contains("==") && !link.contains("::");
+        let longer = before.ends_with(|sign: char| sign.is_ascii_lowercase() && !name.contains('_'));
+        let is_local = || LOCAL.iter().any(|host| tail(before, BODY).contains(host));
+        // `None` of Python leaves it as it is; `"none"` and `:none` do not.
+        let is_word = |known: &str| known != "none" || link.ends_with('"') || link.ends_with("=:");
+        let is_given = values.iter().any(|known| says_first(value, known) && is_word(known));
+        assigns && !longer && is_given && !is_local()
+    })
+}
+
+/// The text begins with this word, and the word ends there.
+fn says_first(text: &str, word: &str) -> bool {
+    let next = text.strip_prefix(word).map(|rest| rest.chars().next().filter(|letter| *letter != 'l'));
+    next.is_some_and(|next| {
+        !next.is_some_and(|letter| letter.is_ascii_alphanumeric() || letter == '_' || letter == '.')
+    })
+}
+
+/// The last part of a text.
+fn tail(text: &str, length: usize) -> &str {
+    let mut start = text.len().saturating_sub(length);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or_default()
+}
+
+/// A constant for "no check" is given to what checks.
+fn takes(plain: &str, constant: &str) -> bool {
+    plain.match_indices(constant).any(|(at, _)| {
+        let before = tail(plain.get(..at).unwrap_or_default(), BODY / 2);
+        let statement = before.rsplit([';', '{']).next().unwrap_or_default();
+        let taken = TAKING.iter().filter_map(|name| statement.rfind(name)).max();
+        let link = taken.and_then(|from| statement.get(from..)).unwrap_or("==");
+        let rest = plain.get(at + constant.len()..).unwrap_or_default();
+        !link.contains("==")
+            && !link.contains("!=")
+            && !rest.starts_with(|sign: char| sign.is_alphanumeric() || sign == '_')
+    })
+}
+
+/// A method of Java that is to check a server, and has nothing in it.
+fn trusts_all(plain: &str) -> bool {
+    plain.match_indices("checkservertrusted(").any(|(at, name)| {
+        let rest = plain.get(at + name.len()..).unwrap_or_default();
+        let body = rest.split_once(')').map(|(_, body)| body).unwrap_or_default();
+        let body = body.strip_prefix("throwscertificateexception").unwrap_or(body);
+        body.starts_with("{}") || body.starts_with("{return;}")
+    })
+}
+
+/// Files whose lines are commands.
+fn holds_commands(name: &str, text: &str) -> bool {
+    const ENDINGS: &[&str] = &["sh", "bash", "zsh", "fish", "ps1", "mk", "mak", "just", "yml", "yaml", "dockerfile"];
+    let stem = name.split('.').next().unwrap_or_default();
+    let is_recipe = ["makefile", "gnumakefile", "justfile", "dockerfile", "containerfile", "procfile", "package"];
+    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
+        || is_recipe.iter().any(|known| stem.starts_with(known))
+        || text.starts_with("#!") && text.lines().next().is_some_and(|line| line.contains("sh"))
+}
+
+/// A line that calls a program with checks off.
+fn runs_unchecked(line: &str) -> bool {
+    let is_comment = line.trim_start().starts_with(['#', '*']) || line.trim_start().starts_with("//");
+    if is_comment || LOCAL.iter().any(|host| line.contains(host)) {
+        return false;
+    }
+    let lower = line.to_ascii_lowercase().replace("&&", ";").replace("$(", ";");
+    lower.split(['|', ';']).any(is_unchecked)
+}
+
+/// One command of a line, in lower case.
+fn is_unchecked(command: &str) -> bool {
+    let words: Vec<&str> = command
+        .split([' ', '\t', '"', '\'', '`', '(', ')', '&', '@', '{', '}', ','])
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_called = |(program, flags): &(&str, &[&str])| {
+        let called = words.iter().position(|word| path::name(word) == *program);
+        let rest = called.and_then(|at| words.get(at + 1..)).unwrap_or_default();
+        rest.iter().any(|word| flags.contains(word) || (flags.contains(&"-k") && is_cluster_with_k(word)))
+    };
+    FLAGS.iter().any(is_called) || words.windows(2).any(|pair| KEPT.iter().any(|(name, value)| pair == [*name, *value]))
+}
+
+/// `-sk` is `-s -k`; behind a letter that takes a value it is the value.
+fn is_cluster_with_k(word: &str) -> bool {
+    let letters = word.strip_prefix('-').filter(|rest| rest.bytes().all(|byte| byte.is_ascii_alphabetic()));
+    letters
+        .and_then(|letters| letters.split_once('k'))
+        .is_some_and(|(before, _)| !before.contains(|letter| "oxudhaebctmwy".contains(letter)))
 }
 
 /// The switch stands there as a whole word, and not only as the beginning of one.
@@ -231,9 +433,39 @@ mod tests {
             "[http]\n  sslVerify = false",
             "insecure-skip-tls-verify: true",
             "validate_certs: no",
+            "requests.get(u, verify = 0)",
+            "os.environ['PYTHONHTTPSVERIFY'] = '0'",
+            "ctx.set_verify(SSL.VERIFY_NONE, cb)",
+            "verify_ssl: false",
+            "http.verify_mode = :none",
+            "SSL_verify_mode => SSL_VERIFY_NONE",
+            "$ENV{PERL_LWP_SSL_VERIFY_HOSTNAME} = 0;",
+            "mbedtls_ssl_conf_authmode(&c, MBEDTLS_SSL_VERIFY_NONE);",
+            "Server=db.example;TrustServerCertificate=true;",
+            "public void checkServerTrusted(X509Certificate[] c, String a) {}",
+            "use: { ignoreHTTPSErrors: true }",
         ] {
             assert!(switches_off("/p/src/a.x", text), "{text}");
         }
+    }
+
+    #[test]
+    fn commands_in_recipes() {
+        for text in ["curl -k https://x.example", "RUN curl -fsSkL https://x | tar x", "wget --no-check-certificate u"]
+        {
+            assert!(switches_off("/p/build.sh", text), "{text}");
+        }
+        for text in [
+            "# curl -k",
+            "curl -k https://localhost:8443",
+            "curl -sSL https://x",
+            "npm run k",
+            "tar -k x",
+            "curl -s u | tar xz -k",
+        ] {
+            assert!(!switches_off("/p/build.sh", text), "{text}");
+        }
+        assert!(switches_off("/p/Makefile", "get:\n\tcurl --insecure https://x -o y"));
     }
 
     #[test]
@@ -265,6 +497,13 @@ mod tests {
             "import { checkServerIdentity } from 'tls'; const noop = () => {};",
             "c.badCertificateCallback = (a, b, c) => false;\nbool ok() => true;",
             "builder.set_verify(SslVerifyMode::NONE_OF_THESE)",
+            "if (opts.rejectUnauthorized === false) throw new Error()",
+            "verify_ssl: bool = False",
+            "insecureSkipVerify: boolean;",
+            "Server=localhost;TrustServerCertificate=true;",
+            "assert_eq!(mode, SSL_VERIFY_NONE);",
+            "match mode { VERIFY_NONE => 1 }",
+            "return cfg.InsecureSkipVerify, true",
         ] {
             assert!(!switches_off("/p/src/a.x", text), "{text}");
         }

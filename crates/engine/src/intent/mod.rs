@@ -6,7 +6,7 @@
 mod boundary;
 mod consent;
 mod deed;
-mod prose;
+pub(crate) mod prose;
 #[cfg(test)]
 mod tests;
 

@@ -2,7 +2,7 @@
 
 /// One word of a message, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(crate) struct Word {
     pub text: String,
     /// It stood in quotation marks or as code: it may name something, it never orders anything.
     pub is_quoted: bool,
@@ -10,13 +10,13 @@ pub(super) struct Word {
 
 /// One sentence, cut where a new order may begin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sentence {
+pub(crate) struct Sentence {
     pub segments: Vec<Vec<Word>>,
     pub is_question: bool,
 }
 
 impl Sentence {
-    pub(super) fn words(&self) -> impl Iterator<Item = &Word> {
+    pub(crate) fn words(&self) -> impl Iterator<Item = &Word> {
         self.segments.iter().flatten()
     }
 
@@ -30,7 +30,7 @@ impl Sentence {
 const QUOTATION: &str = "\u{fffc}";
 
 /// The lines that the user wrote, without code blocks and quoted lines.
-pub(super) fn own_lines(message: &str) -> Vec<&str> {
+pub(crate) fn own_lines(message: &str) -> Vec<&str> {
     let mut fence: Option<&str> = None;
     let mut lines = Vec::new();
     for line in message.lines() {
@@ -55,7 +55,7 @@ fn is_pasted(line: &str) -> bool {
 }
 
 /// The sentences of one line; `None` if a quotation does not end.
-pub(super) fn sentences(line: &str) -> Option<Vec<Sentence>> {
+pub(crate) fn sentences(line: &str) -> Option<Vec<Sentence>> {
     let line: String = line.chars().map(plain_quote).collect();
     let mut reader = Splitter::default();
     let mut rest = line.as_str();
@@ -99,7 +99,8 @@ impl Splitter {
         match letter {
             '?' if ends => self.end_sentence(true),
             '!' | ';' => self.end_sentence(false),
-            '.' if ends => self.end_sentence(false),
+            // `../x` begins with two dots.
+            '.' if ends && !(self.word.is_empty() && next == Some('.')) => self.end_sentence(false),
             ',' | '(' | ')' | '[' | ']' | '\u{2014}' | '\u{2013}' => self.end_segment(),
             ':' if ends => self.end_segment(),
             letter if letter.is_whitespace() => self.end_word(),

@@ -41,10 +41,14 @@ const GRANTS_SPACED: &[(&str, &str)] =
 /// The marks of a text that is put into the file at `path`.
 pub(super) fn marks(path: &str, text: &str) -> Marks {
     let mut marks = Marks::default();
-    if secret::holds(text) {
+    if secret::holds(text) || secret::holds_packed(text) {
         marks.add(Mark::SecretInContent);
     }
     let name = path::name(path).to_ascii_lowercase();
+    let is_table = [".csv", ".tsv", ".vcf", ".ndjson"].iter().any(|ending| name.ends_with(ending));
+    if is_table && secret::lists_people(text) {
+        marks.add(Mark::SecretInContent);
+    }
     // Whoever loads the file reads a key as what it means, however its letters are written.
     let plain = text.contains('\\').then(|| unescaped(text));
     let texts = [Some(text), plain.as_deref()];

@@ -6,6 +6,7 @@ use super::field::Field;
 use super::paths::touch::Touch;
 use super::sheet::observer::{By, Observer};
 use crate::call::{Change, ChangeKind};
+use crate::certificate_checks;
 use crate::observe::content;
 use crate::observe::hidden::note_hidden;
 use crate::world::{Content, World};
@@ -75,6 +76,10 @@ pub(super) fn edit_tool(out: &mut Observer<'_>, changes: &[Change], cwd: &str) {
         caused.replace(&full, &change.new, out.world, || Some(change.old.clone()));
         // `true` becomes `false`: what that means is seen in the whole file.
         let before = replaced(out.world, &full).filter(|text| !change.old.is_empty() && text.contains(&change.old));
+        let is_unseen = before.is_none() && !matches!(out.world.content(&full, REPLACED), Content::Text(_));
+        if is_unseen && certificate_checks::turns_off(&full, &change.old, &change.new) {
+            caused.add(Mark::TlsWeakened);
+        }
         if let Some(before) = before {
             let after = before.replacen(&change.old, &change.new, 1);
             caused.replace(&full, &after, out.world, || Some(before.clone()));

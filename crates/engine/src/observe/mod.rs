@@ -20,6 +20,7 @@ mod sheet;
 mod shell;
 mod skills;
 mod stream;
+mod task_orders;
 mod task_text;
 mod tools;
 

@@ -52,6 +52,8 @@ pub(super) static CALLED_SECRET: Class = class(&[], Workspace, Sensitivity::Cred
 // Projects edit these all day: reach *project*, but as sensitive as a credential.
 pub(super) static DOT_ENV: Class = class(&[Mark::DotEnv], Project, Sensitivity::Credential, Everywhere);
 pub(super) static PERSONAL: Class = class(&[], Machine, Sensitivity::Personal, Everywhere);
+/// A list of people, by its name.
+pub(super) static PEOPLE: Class = class(&[], Workspace, Sensitivity::Personal, Everywhere);
 pub(super) static SSH: Class = plain(&[Mark::SshMaterial], Identity, Everywhere);
 pub(super) static SSH_KEY: Class =
     class(&[Mark::SshMaterial, Mark::CredentialStore], Identity, Sensitivity::Key, Everywhere);

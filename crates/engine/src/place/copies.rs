@@ -73,6 +73,28 @@ const SECRETS: &[&str] = &[
     "authtoken",
 ];
 
+/// Words in the name of a file of data that say what it holds: `api_tokens.json`, `db-credentials.ini`.
+const TOLD: &str = "credentials credential creds secret secrets password passwords passwd passphrase apikey apikeys \
+    token tokens";
+
+/// Words beside them that make it something else.
+// Design tokens, tokens of a language model, policies and lists about secrets are read all day.
+const ABOUT: &str = "design color colors theme style styles special added tokenizer tokenization vocab map schema \
+    template policy rules lint baseline rotation reset css syntax lexer parser grammar type types max count usage \
+    common wordlist blacklist denylist external sealed store example examples sample test tests fixture mock page \
+    form strength generator manager tailwind figma ui list";
+
+/// Endings of files that hold data rather than text about it.
+const DATA: &str = "txt json yaml yml ini toml cfg conf env csv properties xml plist dat";
+
+/// Lists of people: `customers.csv`, `payroll-2024.xlsx`.
+const PEOPLE: &str = "customer customers patient patients employee employees payroll salaries salary subscribers \
+    contacts members pii personal passengers applicants candidates donors voters users accounts addresses emails \
+    beneficiaries tenants guests personnel phonebook";
+
+/// Endings of tables; code and settings about people are none.
+const TABLES: &str = "csv tsv xlsx xls ods parquet vcf mbox ndjson";
+
 /// Directories of source text and documents, where such a word is what the text is about.
 // In `src/credentials/` the word names a feature; in a home directory it names a file of credentials.
 const SOURCES: &[&str] = &[
@@ -146,7 +168,42 @@ pub(super) fn is_called_secret(path: &str, in_project: bool) -> bool {
     }
     let bare = name.strip_prefix('.').unwrap_or(name);
     let words = if in_project { bare } else { bare.strip_suffix(".txt").unwrap_or(bare) };
-    SECRETS.contains(&words) || (parents.split('/').any(is_folder) && !is_text(name))
+    SECRETS.contains(&words) || is_told(name, in_project) || (parents.split('/').any(is_folder) && !is_text(name))
+}
+
+/// A table that is called by the people in it.
+pub(super) fn is_list_of_people(name: &str) -> bool {
+    let has = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
+    let Some((stem, ending)) = name.rsplit_once('.') else { return false };
+    let mut words = stem.split(|sign: char| !sign.is_ascii_alphabetic());
+    ending == "vcf" || has(TABLES, ending) && words.any(|word| has(PEOPLE, word)) && !words_are_made_up(stem)
+}
+
+/// `sample-users.csv` is there to be read.
+fn words_are_made_up(stem: &str) -> bool {
+    const MADE_UP: &[&str] =
+        &["sample", "example", "fake", "test", "tests", "mock", "demo", "dummy", "seed", "synthetic", "schema"];
+    stem.split(|sign: char| !sign.is_ascii_alphabetic()).any(|word| MADE_UP.contains(&word))
+}
+
+/// A file of data whose name has such a word in it.
+fn is_told(name: &str, in_project: bool) -> bool {
+    let Some((stem, ending)) = name.rsplit_once('.') else { return false };
+    let has = |list: &str, word: &str| list.split_ascii_whitespace().any(|known| known == word);
+    if !has(DATA, ending) {
+        return false;
+    }
+    let words = || stem.split(|sign: char| !sign.is_ascii_alphabetic()).filter(|word| !word.is_empty());
+    // `tokens.json` alone may be colours or words as well.
+    let is_bare = in_project && matches!(stem, "token" | "tokens" | "secret" | "password");
+    !is_bare && words().any(|word| has(TOLD, word)) && !words().any(|word| has(ABOUT, word))
+}
+
+/// A directory that is called by what lies in it, and is no part of a source tree.
+pub(super) fn is_secret_folder(path: &str, in_project: bool) -> bool {
+    let (parents, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_source = |part: &str| SOURCES.contains(&part) || super::shapes::is_fixtures(part);
+    is_folder(name) && !(in_project && parents.split('/').any(is_source))
 }
 
 fn is_folder(part: &str) -> bool {
@@ -218,12 +275,29 @@ mod tests {
 
     #[test]
     fn words() {
-        for path in ["credentials", "config/token", "secrets/db.yml", ".secrets/x", "deploy/secrets/a.json"] {
+        for path in [
+            "credentials",
+            "config/token",
+            "secrets/db.yml",
+            ".secrets/x",
+            "deploy/secrets/a.json",
+            "config/api_tokens.json",
+            "db_credentials.ini",
+        ] {
             assert!(is_called_secret(path, true), "{path}");
         }
-        for path in
-            ["src/token", "docs/credentials", "tests/fixtures/secrets/db.yml", "secrets/mod.rs", "token.rs", "x"]
-        {
+        for path in [
+            "src/token",
+            "docs/credentials",
+            "tests/fixtures/secrets/db.yml",
+            "secrets/mod.rs",
+            "token.rs",
+            "x",
+            "design-tokens.json",
+            "special_tokens_map.json",
+            "tokens.json",
+            "password-policy.yml",
+        ] {
             assert!(!is_called_secret(path, true), "{path}");
         }
     }

@@ -170,6 +170,16 @@ pub(crate) fn usual_secrets(world: &dyn World) -> Vec<String> {
         .collect()
 }
 
+/// The directory is called by the secrets in it: `secrets/`, `~/.secret`.
+pub(crate) fn is_secret_folder(directory: &str, world: &dyn World) -> bool {
+    let folded = fold::fold(directory);
+    let location = locate(&Ground::new(directory, &folded.text, world));
+    let inner = location.project.and_then(|start| folded.text.get(start..));
+    let below_home = location.home.and_then(|start| folded.text.get(start..));
+    let rest = inner.or(below_home).filter(|_| !location.temporary);
+    rest.is_some_and(|rest| copies::is_secret_folder(rest.trim_end_matches('/'), inner.is_some()))
+}
+
 /// Below this directory lie secrets of the system or of other users, whoever may read them.
 pub(crate) fn holds_system_secrets(directory: &str) -> bool {
     let folded = fold::fold(directory);
@@ -300,6 +310,9 @@ impl Finder<'_> {
         let inner = self.location.project.and_then(|start| self.folded.get(start..));
         let below_home = self.location.home.and_then(|start| self.folded.get(start..));
         let Some(rest) = inner.or(below_home) else { return };
+        if !self.in_fixtures() && copies::is_list_of_people(crate::path::name(rest)) {
+            self.add(&class::PEOPLE, 0);
+        }
         let is_secret = copies::is_called_secret(rest, inner.is_some());
         if is_secret && world.look(path).kind != Kind::Directory {
             self.add(&class::CALLED_SECRET, 0);

@@ -24,7 +24,7 @@ pub(super) fn after_flag(text: &str, at: usize) -> Option<(Value, &'static str)>
     if !flag.starts_with("--") {
         return short_flag(text, at, flag);
     }
-    let start = next_word(bytes, at + length)?;
+    let start = next_word(bytes, at + length).or_else(|| next_item(bytes, at + length))?;
     if flag == "--user" || flag == "--proxy-user" {
         return user_and_password(text, start);
     }
@@ -81,6 +81,24 @@ fn password(text: &str, start: usize) -> Option<(Value, &'static str)> {
 fn next_word(bytes: &[u8], at: usize) -> Option<usize> {
     let spaces = bytes.get(at..)?.iter().take_while(|byte| **byte == b' ').count();
     (spaces > 0).then_some(at + spaces)
+}
+
+/// The next item of a list, as manifests write command lines: `"--password", "…"`, or a line each behind a dash.
+fn next_item(bytes: &[u8], at: usize) -> Option<usize> {
+    // Indentation is no longer than this in any manifest.
+    const GAP: usize = 64;
+    let skip = |at: usize, signs: &[u8]| {
+        at + bytes.get(at..).unwrap_or_default().iter().take(GAP).take_while(|byte| signs.contains(byte)).count()
+    };
+    let end = skip(at, b"\"' ");
+    match bytes.get(end)? {
+        b',' => Some(skip(end + 1, b" \t\r\n")),
+        b'\r' | b'\n' => {
+            let dash = skip(end, b" \t\r\n");
+            (bytes.get(dash) == Some(&b'-') && bytes.get(dash + 1) == Some(&b' ')).then(|| skip(dash + 1, b" "))
+        }
+        _ => None,
+    }
 }
 
 /// `user%password`, as programs for Windows shares take it.

@@ -45,7 +45,7 @@ pub(crate) fn holds_encoded(text: &str) -> bool {
     const ROUNDS: usize = 3;
     let mut text = Cow::Borrowed(text);
     for _ in 0..ROUNDS {
-        if holds(&text) {
+        if holds(&text) || holds_packed(&text) {
             return true;
         }
         match decoded(&text) {
@@ -53,7 +53,50 @@ pub(crate) fn holds_encoded(text: &str) -> bool {
             None => return false,
         }
     }
-    holds(&text)
+    holds(&text) || holds_packed(&text)
+}
+
+/// The text is a table of people by its addresses.
+pub(crate) fn lists_people(text: &str) -> bool {
+    personal::lists_people(text)
+}
+
+/// The text holds base64 that is a secret once it is unpacked.
+pub(crate) fn holds_packed(text: &str) -> bool {
+    /// The shortest secret has 18 letters; unpacked text that is longer is a file, not a token.
+    const LENGTH: std::ops::RangeInclusive<usize> = 24..=4096;
+    let is_packed = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '+' | '/' | '-' | '_');
+    let runs = text.split(|letter: char| !is_packed(letter)).filter(|run| run.len() >= *LENGTH.start());
+    // A slash is a letter of base64, and parts a path from it.
+    let pieces = runs.flat_map(|run| std::iter::once(run).chain(run.split('/').skip(1)));
+    pieces.filter(|run| LENGTH.contains(&run.len())).filter_map(unpacked).any(|plain| holds(&plain))
+}
+
+/// What base64 of either alphabet stands for, if it is text.
+fn unpacked(packed: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(packed.len());
+    let (mut bits, mut count) = (0u32, 0);
+    for letter in packed.bytes() {
+        let value = match letter {
+            b'A'..=b'Z' => letter - b'A',
+            b'a'..=b'z' => letter - b'a' + 26,
+            b'0'..=b'9' => letter - b'0' + 52,
+            b'+' | b'-' => 62,
+            _ => 63,
+        };
+        bits = (bits << 6) | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            let byte = u8::try_from((bits >> count) & 0xff).ok()?;
+            // Anything but text is no secret that the scan knows.
+            if !matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t') {
+                return None;
+            }
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// The text with `%67` as `g`; `None` if there is nothing to decode.

@@ -25,6 +25,36 @@ const PUBLISHED: &[&[u8]] = &[
     b"078051120",
 ];
 
+/// The text is a list of people: addresses of several of them.
+pub(crate) fn lists_people(text: &str) -> bool {
+    /// A team has a handful of addresses in its documents; a list of customers has more.
+    const SEVERAL: usize = 5;
+    let words =
+        text.split(|sign: char| sign.is_whitespace() || matches!(sign, ',' | ';' | '"' | '\'' | '<' | '>' | '|'));
+    let mut found: Vec<&str> = Vec::new();
+    for word in words.filter(|word| is_mailbox(word)) {
+        if !found.contains(&word) {
+            found.push(word);
+        }
+        if found.len() >= SEVERAL {
+            return true;
+        }
+    }
+    false
+}
+
+/// `anna@host.org`, of somebody who may exist.
+fn is_mailbox(word: &str) -> bool {
+    // Reserved for documentation, or written by programs.
+    const NOBODY: &[&str] = &["example", "test", "invalid", "localhost", "noreply", "no-reply", "users.noreply"];
+    let Some((name, host)) = word.split_once('@') else { return false };
+    let is_name = |text: &str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._%+-".contains(&byte))
+    };
+    let is_made_up = NOBODY.iter().any(|known| name == *known || host.split('.').any(|label| label == *known));
+    is_name(name) && is_name(host) && host.contains('.') && !is_made_up
+}
+
 /// The length of the card or social security number at the start of `bytes`, with its kind.
 pub(super) fn number(bytes: &[u8]) -> Option<(usize, &'static str)> {
     let mut digits = [0u8; 20];

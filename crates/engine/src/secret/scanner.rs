@@ -186,7 +186,7 @@ impl Scanner<'_> {
 
     fn assigned(&self, separator: u8) -> Option<(Value, &'static str)> {
         let (name, is_tight) = self.name_before(self.at)?;
-        let key = keys::key(name)?;
+        let key = keys::key(name).or_else(|| self.key_of_pair(name))?;
         let mut start = self.at + 1;
         if self.bytes.get(start) == Some(&b'>') {
             start += 1;
@@ -204,6 +204,21 @@ impl Scanner<'_> {
         }
         let is_new = !self.is_redacted(name, value);
         (is_new && is_secret(self.text, value, key)).then_some((value, kind(key)))
+    }
+
+    /// `name: DB_PASSWORD`, then `value: …`: lists of pairs, as manifests have them.
+    fn key_of_pair(&self, name: &[u8]) -> Option<Key> {
+        // A pair stands on one or two lines.
+        const BEFORE: usize = 128;
+        if !name.eq_ignore_ascii_case(b"value") {
+            return None;
+        }
+        let before = self.bytes.get(self.at.saturating_sub(BEFORE)..self.at)?;
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        let mut words = before.rsplit(|byte| !is_word(byte)).filter(|word| !matches!(word, [] | [b'-']));
+        let (_, named, label) = (words.next()?, words.next()?, words.next()?);
+        let is_label = label.eq_ignore_ascii_case(b"name") || label.eq_ignore_ascii_case(b"key");
+        is_label.then(|| keys::key(named)).flatten()
     }
 
     /// Name and value are what an earlier pass has left: `[password:1a2b3c4d]`.

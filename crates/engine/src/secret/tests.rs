@@ -452,3 +452,27 @@ fn speed_of_content() {
     let total: usize = (0..20).map(|_| scan(std::hint::black_box(&text)).len()).sum();
     println!("twenty times {} bytes, {total}", text.len());
 }
+
+#[test]
+fn pairs_lists_and_base64() {
+    for text in [
+        "env:\n- name: DB_PASSWORD\n  value: Zk39hdPq1sABq2xv\n",
+        r#"{"env":[{"name":"AWS_SECRET_ACCESS_KEY","value":"wJalrXUtnFEMIK7MDENGbPxRfiCYzQpLsKdTvBnm"}]}"#,
+        r#"{"command":["run","--password","Zk39hdPq1sABq2xv"]}"#,
+        "args:\n- --token\n- Zk39hdPq1sABq2xvQmR7\n",
+    ] {
+        assert!(super::holds(text), "{text}");
+    }
+    for text in [
+        "env:\n- name: DB_PASSWORD\n  valueFrom:\n    secretKeyRef:\n      name: db\n",
+        "- name: REPLICAS\n  value: Zk39hdPq1sABq2xv\n",
+        "args:\n- --token\n- $(TOKEN)\n",
+        r#"["--password", "--verbose"]"#,
+    ] {
+        assert!(!super::holds(text), "{text}");
+    }
+    assert!(super::holds_encoded("q=Z2hwXzhmS3EyTG1aMHhZdkIzblQ3cldjNWRKaEdzMWFQZTlVb1hpNA=="));
+    assert!(super::holds_packed("a/Z2hwXzhmS3EyTG1aMHhZdkIzblQ3cldjNWRKaEdzMWFQZTlVb1hpNA"));
+    assert!(!super::holds_packed("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk"));
+    assert!(!super::holds_packed("aGVsbG8gd29ybGQsIHRoaXMgaXMgcGxhaW4="));
+}

@@ -12,6 +12,7 @@ const TELLING: &[&str] = &[
     ".env",
     ".env.local",
     ".env.production",
+    ".env~",
     "id_rsa",
     "id_ed25519",
     "credentials",
@@ -243,7 +244,7 @@ pub(crate) fn holds_secrets(directory: &str, world: &dyn World) -> bool {
     let inside = world.project().is_some_and(|project| crate::path::under(directory, project));
     let own = |root: &str| crate::path::under(directory, root);
     let is_own = inside || world.home().is_some_and(own) || world.scratch().iter().any(|scratch| own(scratch));
-    if !is_own && place::holds_system_secrets(directory) {
+    if (!is_own && place::holds_system_secrets(directory)) || place::is_secret_folder(directory, world) {
         return true;
     }
     let Some(home) = world.home() else { return false };

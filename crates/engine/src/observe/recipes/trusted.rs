@@ -11,6 +11,7 @@ use crate::observe::program::Invocation;
 use crate::observe::program::file_trust::FileRun;
 use crate::observe::program::recipe::file_text;
 use crate::observe::recipes;
+use crate::observe::sheet::caused::Caused;
 use crate::observe::sheet::observer::Findings;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
@@ -83,6 +84,13 @@ pub(crate) fn harm_in(runner: &mut Runner<'_, '_>, text: &str, state: &State<'_>
     let found = runner.out.step_back(before);
     let stopping = |effect| rules.iter().find(|rule| stops(rule, effect, &found.flows));
     found.caused.iter().find_map(stopping).map(|rule| rule.what.to_string())
+}
+
+/// What a command that is only talked about would do.
+pub(crate) fn effects_of(runner: &mut Runner<'_, '_>, text: &str, state: &State<'_>) -> Caused {
+    let before = runner.out.step_aside();
+    runner.subshell_text(text, state, Stream::empty(), Default::default());
+    runner.out.step_back(before).caused
 }
 
 /// Judges something of which only what a block rule stops is kept.

@@ -14,6 +14,7 @@ use super::shape::of_lines;
 use super::state::{State, WrittenFile};
 use super::zsh::note_table;
 use crate::observe::field::Field;
+use crate::observe::files::note_weakening;
 use crate::observe::paths::touch::Touch;
 use crate::observe::program::{Start, run};
 use crate::observe::sheet::observer::{By, Line, Observer};
@@ -313,6 +314,10 @@ pub(crate) fn finish_redirects(
         }
         if let Some(path) = target.path.filter(|path| !path.starts_with("/dev/")) {
             let earlier = state.written.get(&path).cloned();
+            // What comes behind the old text weakens as much as a new one.
+            if let Some(text) = taken.text.as_deref().filter(|_| target.append) {
+                note_weakening(out, &path, text);
+            }
             let content = match (&earlier, target.append) {
                 (_, false) => taken.text,
                 (Some(WrittenFile { content: Some(first), .. }), true) => {

@@ -308,8 +308,28 @@ pub(super) fn shows_a_secret(word: &str) -> bool {
         "passwords",
         "master-password",
         "admin-password",
+        "connection-string",
+        "connection-strings",
+        "sas",
+        "sas-token",
+        "access-token",
+        "auth-token",
+        "login-token",
+        "join-token",
+        "registration-token",
+        "id-token",
+        "api-key",
+        "client-secret",
+        "account-key",
+        "shared-keys",
+        "private-key",
+        "kubeconfig",
+        "publishing-profile",
     ];
-    const SHOWING: &[&str] = &["get", "list", "show", "print", "export", "fetch", "describe", "reveal", "view", "read"];
+    const SHOWING: &[&str] = &[
+        "get", "list", "show", "print", "export", "fetch", "describe", "reveal", "view", "read", "generate",
+        "retrieve", "issue",
+    ];
     let Some((verb, noun)) = word.split_once('-') else { return false };
     SHOWING.contains(&verb) && NOUNS.iter().any(|known| noun == *known || noun.ends_with(&format!("-{known}")))
 }
