@@ -131,6 +131,9 @@ words! {
     Facet {
         SettingsBesideOperand = "settings-beside-operand" : "loads settings that can run code from the folder of the file it looks at",
         ArgumentFiles = "argument-files" : "reads further arguments from `@FILE`",
+        LoadsProjectFirst = "loads-project-first" : "runs code of the project before it answers anything, be it only its version",
+        ReadsPowerShell = "reads-powershell" : "the code it is given is PowerShell's",
+        ReadsLikeShell = "reads-like-shell" : "the code it is given is spelled like a shell's where it matters",
     }
 }
 

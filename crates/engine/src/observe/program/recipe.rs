@@ -10,7 +10,9 @@ use super::forwarded_args::asks_to_destroy;
 use super::inner::inner_command;
 use super::invocation::{Known, Start};
 use super::invoke::invoke;
+use super::named_tasks::deployment;
 use super::written::{Written, read_as, says_itself};
+use crate::foreign_settings;
 use crate::observe::code::{Source, code_beside};
 use crate::observe::field::Field;
 use crate::observe::program::file_trust::fetched_here;
@@ -104,12 +106,31 @@ fn deciding(world: &dyn World, invocation: &Invocation, state: &State<'_>) -> Ve
         .map(String::as_str)
         .chain(state.written.keys().map(String::as_str))
         .filter(|file| path::under(file, project))
-        .filter(|file| patterns.iter().any(|pattern| decides(pattern, file)) || runs_on_load(world, file))
+        .filter(|file| {
+            patterns.iter().any(|pattern| decides(pattern, file))
+                || runs_on_load(world, file)
+                || loads_from_elsewhere(world, file, project, state)
+        })
         .map(str::to_owned)
         .collect();
     deciding.sort();
     deciding.dedup();
     deciding
+}
+
+/// Settings that make some tool load code from outside the project, whichever tool that is.
+fn loads_from_elsewhere(world: &dyn World, file: &str, project: &str, state: &State<'_>) -> bool {
+    if !foreign_settings::is_data(file) {
+        return false;
+    }
+    let text = match state.written.get(file) {
+        Some(written) => written.content.clone(),
+        None => match world.content(file, SCRIPT_LIMIT) {
+            Content::Text(text) => Some(text),
+            Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => None,
+        },
+    };
+    text.is_some_and(|text| foreign_settings::loads_from_elsewhere(file, &text, project))
 }
 
 /// A changed file that decides what a script of the project runs: what its program file names, or what tools load.
@@ -167,7 +188,9 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
     let tracking = runner.out.world.tracking(file);
     let mut marks = Marks::default().with(Mark::ProjectBinary).with(Mark::RunsProject);
     let name = path::name(file).to_ascii_lowercase();
-    if ["deploy", "publish", "release", "rollout"].iter().any(|word| name.contains(word)) {
+    let is_task = !name.contains('.') || name.ends_with(".sh");
+    let says_so = ["deploy", "publish", "release", "rollout"].iter().any(|word| name.contains(word));
+    if says_so || (is_task && deployment(name.trim_end_matches(".sh")).is_some()) {
         marks.add(Mark::Deploy);
     }
     let handed = words.iter().map(|word| word.text.as_str());
