@@ -10,7 +10,6 @@ use super::forwarded_args::asks_to_destroy;
 use super::inner::inner_command;
 use super::invocation::{Known, Start};
 use super::invoke::invoke;
-use super::named_tasks::deployment;
 use super::written::{Written, read_as, says_itself};
 use crate::foreign_settings;
 use crate::observe::code::{Source, code_beside};
@@ -188,9 +187,7 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
     let tracking = runner.out.world.tracking(file);
     let mut marks = Marks::default().with(Mark::ProjectBinary).with(Mark::RunsProject);
     let name = path::name(file).to_ascii_lowercase();
-    let is_task = !name.contains('.') || name.ends_with(".sh");
-    let says_so = ["deploy", "publish", "release", "rollout"].iter().any(|word| name.contains(word));
-    if says_so || (is_task && deployment(name.trim_end_matches(".sh")).is_some()) {
+    if ["deploy", "publish", "release", "rollout"].iter().any(|word| name.contains(word)) {
         marks.add(Mark::Deploy);
     }
     let handed = words.iter().map(|word| word.text.as_str());
