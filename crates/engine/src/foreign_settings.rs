@@ -52,6 +52,10 @@ const LOADING: &[&str] = &[
     "inheritfrom",
     "autoload",
     "extensions",
+    "supportfile",
+    "bootstrapfiles",
+    "exec",
+    "execmap",
 ];
 
 /// How far behind its key a value is looked for.
@@ -59,12 +63,19 @@ const LOADING: &[&str] = &[
 const VALUE: usize = 400;
 
 /// Endings of files that hold settings as data.
-const DATA: &[&str] = &[".json", ".jsonc", ".json5", ".yml", ".yaml", ".ini", ".cfg", ".toml", ".neon", ".xml", "rc"];
+const DATA: &[&str] =
+    &[".json", ".jsonc", ".json5", ".yml", ".yaml", ".ini", ".cfg", ".toml", ".neon", ".xml", "rc", "flake8"];
+
+/// The file holds settings as data, by its name.
+pub(crate) fn is_data(file: &str) -> bool {
+    let name = path::name(file).to_ascii_lowercase();
+    DATA.iter().any(|ending| name.ends_with(ending))
+}
 
 /// A text that is put into this file of the project makes a tool load code from outside it.
 pub(crate) fn loads_from_elsewhere(file: &str, text: &str, project: &str) -> bool {
     let name = path::name(file).to_ascii_lowercase();
-    if !DATA.iter().any(|ending| name.ends_with(ending)) {
+    if !is_data(file) {
         return false;
     }
     let folder = path::parent(file);

@@ -190,6 +190,9 @@ words! {
         PipeNames = "pipe-names" : "an operand that begins with `|` is a command",
         PluginGoals = "plugin-goals" : "an operand with two colons names a plugin, which may be fetched",
         CloneFlags = "clone-flags" : "what stands behind `--` goes to `git clone`",
+        LoadsProjectFirst = "loads-project-first" : "runs code of the project before it answers anything, be it only its version",
+        ReadsPowerShell = "reads-powershell" : "the code it is given is PowerShell's",
+        ReadsLikeShell = "reads-like-shell" : "the code it is given is spelled like a shell's where it matters",
     }
 }
 

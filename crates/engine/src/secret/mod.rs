@@ -8,7 +8,6 @@ mod placeholder;
 mod random;
 mod scanner;
 mod shapes;
-mod siphash;
 #[cfg(test)]
 mod tests;
 mod value;
@@ -17,6 +16,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use doorward_vocabulary::Sensitivity;
+use siphasher::sip::SipHasher24;
 
 /// Something in a text that must not be written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +134,7 @@ pub fn redact<'a>(text: &'a str, key: &[u8; 16]) -> Cow<'a, str> {
             continue;
         };
         redacted.push_str(before);
-        let hash = siphash::siphash(key, secret.as_bytes()) >> 32;
+        let hash = SipHasher24::new_with_key(key).hash(secret.as_bytes()) >> 32;
         // Writing to a string cannot fail.
         let _ = write!(redacted, "[{}:{hash:08x}]", finding.kind);
         done = finding.end;

@@ -112,8 +112,8 @@ fn introduced(doubt: &str) -> String {
 /// The doubt has a subject and a verb, so that it can follow "because".
 fn is_clause(doubt: &str) -> bool {
     let verbs = [
-        "is", "are", "was", "has", "changes", "changed", "calls", "disables", "loads", "makes", "may", "mixes",
-        "names", "runs",
+        "is", "are", "was", "has", "can", "changes", "changed", "calls", "contains", "disables", "ends", "loads",
+        "makes", "may", "mixes", "names", "produces", "rejects", "runs",
     ];
     let bare = doubt.split('`').step_by(2).collect::<Vec<_>>().join("x");
     let mut words = bare.split([' ', ',']);

@@ -3,6 +3,7 @@
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reversibility};
 
 use super::WRAPPERS;
+use super::behind::look_behind;
 use super::console::{console_input, console_of};
 use super::environments::{is_provided, program_of_environment};
 use super::file_trust::{FileRun, How, executes_file};
@@ -15,7 +16,7 @@ use crate::observe::paths::carried::{carried_file, note_carried_run};
 use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
-use crate::observe::stream::Stream;
+use crate::observe::stream::{Origin, Stream};
 use crate::world::Identity;
 
 pub(super) fn unknown_program(out: &mut Observer<'_>, fields: &[Field], by: &By, input: Stream) -> Stream {
@@ -57,14 +58,16 @@ pub(super) fn program_named<'a>(
     let name = carried.as_deref().unwrap_or(name);
     let called = Called { identity: self::identity(runner.out, name, state), name, by: &by };
     let outer = std::mem::replace(&mut state.positional, positional(words));
+    let is_nobodys = matches!(called.identity, Identity::Unlisted(_) | Identity::Missing);
     let known = judge_identity(runner, called, &start, state);
     state.positional = outer;
+    let unlisted = if is_nobodys && known.is_none() { look_behind(runner, &start, state) } else { Origin::default() };
     let Some(known) = known else {
         // Wherever it lies, what only a person may do stays so.
         if let Some(entry) = runner.out.knowledge.entry("doorward").filter(|_| by.name == "doorward") {
             return invoke(runner, Known { entry, name: by.name }, start, state);
         }
-        return Stream::unknown(start.input.origin);
+        return Stream::unknown(start.input.origin.and(unlisted));
     };
     // The keys of subcommands hold spaces; a program's name that does is another program.
     match Some(&known).filter(|name| !name.contains(' ')).and_then(|name| runner.out.knowledge.entry(name)) {
@@ -82,7 +85,8 @@ pub(super) fn program_named<'a>(
             effect.by = known;
             effect.part = part;
             runner.out.effect(effect);
-            let origin = words.iter().fold(start.input.origin, |all, field| all.and(field.origin));
+            let behind = look_behind(runner, &start, state);
+            let origin = words.iter().fold(start.input.origin.and(behind), |all, field| all.and(field.origin));
             Stream::unknown(origin)
         }
     }

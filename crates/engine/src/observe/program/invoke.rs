@@ -16,6 +16,7 @@ use super::invocation::{Known, Start};
 use super::link_flags::follows;
 use super::naming::shown_name;
 use super::patches::note_patches;
+use super::project_first::note_project_first;
 use super::reading::{assign_roles, directory_flags, unknown_words};
 use super::request_flags::reaching_values;
 use super::sinks::displaced_sinks;
@@ -51,6 +52,7 @@ pub(crate) fn invoke<'a>(
     let mut invocation = Invocation::new(by, args, input, state.cwd.as_deref());
     invocation.does = invocation.args.entry().map(|entry| entry.does.clone()).unwrap_or_default();
     invocation.passes_input = true;
+    note_project_first(runner.out, &invocation);
     if is_information(&invocation) {
         if asks_anything(&invocation.args) {
             invocation.args.unknown_sub = None;

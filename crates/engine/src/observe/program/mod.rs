@@ -2,6 +2,7 @@
 
 pub(super) mod args;
 mod arriving;
+mod behind;
 mod builds;
 mod carry_out;
 pub(super) mod carrying;
@@ -29,6 +30,8 @@ mod patch_hunk;
 mod patch_text;
 mod patches;
 mod positions;
+pub(super) mod powershell;
+mod project_first;
 mod reading;
 pub(super) mod recipe;
 mod request_flags;

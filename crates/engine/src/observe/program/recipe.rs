@@ -11,6 +11,7 @@ use super::inner::inner_command;
 use super::invocation::{Known, Start};
 use super::invoke::invoke;
 use super::written::{Written, read_as, says_itself};
+use crate::foreign_settings;
 use crate::observe::code::{Source, code_beside};
 use crate::observe::field::Field;
 use crate::observe::program::file_trust::fetched_here;
@@ -104,12 +105,31 @@ fn deciding(world: &dyn World, invocation: &Invocation, state: &State<'_>) -> Ve
         .map(String::as_str)
         .chain(state.written.keys().map(String::as_str))
         .filter(|file| path::under(file, project))
-        .filter(|file| patterns.iter().any(|pattern| decides(pattern, file)) || runs_on_load(world, file))
+        .filter(|file| {
+            patterns.iter().any(|pattern| decides(pattern, file))
+                || runs_on_load(world, file)
+                || loads_from_elsewhere(world, file, project, state)
+        })
         .map(str::to_owned)
         .collect();
     deciding.sort();
     deciding.dedup();
     deciding
+}
+
+/// Settings that make some tool load code from outside the project, whichever tool that is.
+fn loads_from_elsewhere(world: &dyn World, file: &str, project: &str, state: &State<'_>) -> bool {
+    if !foreign_settings::is_data(file) {
+        return false;
+    }
+    let text = match state.written.get(file) {
+        Some(written) => written.content.clone(),
+        None => match world.content(file, SCRIPT_LIMIT) {
+            Content::Text(text) => Some(text),
+            Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => None,
+        },
+    };
+    text.is_some_and(|text| foreign_settings::loads_from_elsewhere(file, &text, project))
 }
 
 /// A changed file that decides what a script of the project runs: what its program file names, or what tools load.

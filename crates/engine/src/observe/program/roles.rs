@@ -6,6 +6,7 @@ use doorward_code::Language;
 use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
+use super::behind::look_into;
 use super::file_roles::{address, empties, mount, plain, prints, process, reads, remote, set_for_command, url, writes};
 use super::inner::{inner_command, inner_line, shell_code};
 use super::recipe::executes;
@@ -82,7 +83,10 @@ pub(crate) fn role(
         Role::Script | Role::ScriptSh | Role::Config => script_file(runner, field, role, invocation, state),
         Role::CodeSh => shell_code(runner, field, invocation, state),
         Role::Line => inner_line(runner, field, invocation, state),
-        Role::Code | Role::CodePython | Role::CodeJs => other_code(runner, field, role, invocation, state),
+        Role::Code | Role::CodePython | Role::CodeJs => {
+            look_into(runner, field, invocation, state);
+            other_code(runner, field, role, invocation, state);
+        }
         Role::CodeSql => sql(runner.out, field, invocation),
         Role::Command | Role::Shell => inner_command(runner, vec![field.clone()], invocation, state),
         Role::Url => url(runner.out, field, Exchange::Fetch, invocation),

@@ -1,4 +1,8 @@
-//! As much of YAML as task files need: maps, lists and texts by indentation. What else there is stays unread.
+//! YAML as task files use it: one document of maps, lists and texts, with aliases and merged maps put in their places.
+
+use std::collections::BTreeMap;
+
+use saphyr_parser::{Event, Parser, ScalarStyle};
 
 /// A value of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,234 +46,149 @@ impl Yaml {
     }
 }
 
+/// Larger documents, counted with everything that their aliases repeat, are not read.
+// A task file has some hundred values. Aliases of aliases grow without end ("billion laughs").
+const VALUES: usize = 20_000;
+
 /// Reads a document; `None` if it holds something beyond maps, lists and texts.
 pub(super) fn read(text: &str) -> Option<Yaml> {
-    let lines: Vec<&str> = text.lines().filter(|line| *line != "---").collect();
-    let mut reader = Reader { lines, at: 0 };
-    let value = reader.block(0, 0)?;
-    reader.skip_empty();
-    (reader.at >= reader.lines.len()).then_some(value)
+    // Some readers take a tab for indentation, and others refuse it.
+    if text.lines().any(|line| line.trim_start_matches(' ').starts_with('\t')) {
+        return None;
+    }
+    let mut reader = Reader { parser: Parser::new_from_str(text), anchors: BTreeMap::new(), values: 0 };
+    let (mut value, mut ended) = (None, false);
+    while !ended {
+        match reader.next()? {
+            Event::StreamStart | Event::DocumentEnd | Event::Nothing => {}
+            Event::DocumentStart(_) if value.is_none() => {
+                let first = reader.next()?;
+                value = Some(reader.value(first, 0)?);
+            }
+            Event::StreamEnd => ended = true,
+            // A second document is read by some and not by others.
+            Event::DocumentStart(_)
+            | Event::Alias(_)
+            | Event::Scalar(..)
+            | Event::SequenceStart(..)
+            | Event::SequenceEnd
+            | Event::MappingStart(..)
+            | Event::MappingEnd => return None,
+        }
+    }
+    Some(value.unwrap_or_else(|| Yaml::Text(String::new())))
 }
 
 struct Reader<'t> {
-    lines: Vec<&'t str>,
-    at: usize,
+    parser: Parser<'t, saphyr_parser::StrInput<'t>>,
+    /// What an alias stands for, and how many values that is.
+    anchors: BTreeMap<usize, (Yaml, usize)>,
+    values: usize,
 }
 
 impl<'t> Reader<'t> {
-    fn skip_empty(&mut self) {
-        while self.lines.get(self.at).is_some_and(|line| line.trim().is_empty() || line.trim_start().starts_with('#')) {
-            self.at += 1;
-        }
+    fn next(&mut self) -> Option<Event<'t>> {
+        self.parser.next_event()?.ok().map(|(event, _)| event)
     }
 
-    fn line(&mut self) -> Option<(usize, &'t str)> {
-        self.skip_empty();
-        let line = self.lines.get(self.at)?;
-        let inner = line.trim_start_matches(' ');
-        (!inner.starts_with('\t')).then_some((line.len() - inner.len(), inner))
+    fn count(&mut self, values: usize) -> Option<()> {
+        self.values = self.values.saturating_add(values);
+        (self.values <= VALUES).then_some(())
     }
 
-    fn block(&mut self, least: usize, depth: usize) -> Option<Yaml> {
-        let Some((indent, first)) = self.line() else { return Some(Yaml::Text(String::new())) };
+    fn value(&mut self, first: Event<'t>, depth: usize) -> Option<Yaml> {
+        let before = self.values;
+        self.count(1)?;
         if depth > DEPTH {
             return None;
         }
-        if indent < least {
-            return Some(Yaml::Text(String::new()));
+        let (value, anchor) = match first {
+            Event::Alias(anchor) => {
+                let (value, values) = self.anchors.get(&anchor)?.clone();
+                self.count(values)?;
+                return Some(value);
+            }
+            // A tag says that it is something else than it looks like.
+            Event::Scalar(text, style, anchor, None) => {
+                let is_empty = style == ScalarStyle::Plain && text == "~";
+                (Yaml::Text(if is_empty { String::new() } else { text.into_owned() }), anchor)
+            }
+            Event::SequenceStart(anchor, None) => (self.list(depth)?, anchor),
+            Event::MappingStart(anchor, None) => (self.map(depth)?, anchor),
+            Event::Scalar(..)
+            | Event::SequenceStart(..)
+            | Event::MappingStart(..)
+            | Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd
+            | Event::SequenceEnd
+            | Event::MappingEnd => return None,
+        };
+        if anchor > 0 {
+            self.anchors.insert(anchor, (value.clone(), self.values.saturating_sub(before)));
         }
-        if is_item(first) { self.items(indent, depth) } else { self.map(indent, depth) }
+        Some(value)
     }
 
-    fn items(&mut self, indent: usize, depth: usize) -> Option<Yaml> {
+    fn list(&mut self, depth: usize) -> Option<Yaml> {
         let mut values = Vec::new();
-        while let Some((here, line)) = self.line() {
-            if here < indent || (here == indent && !is_item(line)) {
-                break;
-            }
-            if here > indent {
-                return None;
-            }
-            let rest = line.get(1..)?.trim_start();
-            let inner = here + (line.len() - rest.len());
-            if rest.is_empty() {
-                self.at += 1;
-                values.push(self.block(indent + 1, depth + 1)?);
-            } else if key_of(rest).is_some() || is_item(rest) {
-                values.push(self.item_block(inner, depth)?);
-            } else {
-                self.at += 1;
-                values.push(self.scalar(rest, indent)?);
-            }
-        }
-        Some(Yaml::List(values))
-    }
-
-    /// `- key: value`: a map that begins behind the dash.
-    fn item_block(&mut self, inner: usize, depth: usize) -> Option<Yaml> {
-        let line = self.lines.get(self.at)?;
-        let rest = line.get(inner..)?;
-        if is_item(rest) {
-            return None;
-        }
-        self.map_from(inner, Some(rest), depth + 1)
-    }
-
-    fn map(&mut self, indent: usize, depth: usize) -> Option<Yaml> {
-        self.map_from(indent, None, depth)
-    }
-
-    fn map_from(&mut self, indent: usize, mut first: Option<&'t str>, depth: usize) -> Option<Yaml> {
-        let mut members: Vec<(String, Yaml)> = Vec::new();
         loop {
-            let (here, line) = match first.take() {
-                Some(line) => (indent, line),
-                None => match self.line() {
-                    Some(line) => line,
-                    None => break,
-                },
+            match self.next()? {
+                Event::SequenceEnd => return Some(Yaml::List(values)),
+                first => values.push(self.value(first, depth + 1)?),
+            }
+        }
+    }
+
+    fn map(&mut self, depth: usize) -> Option<Yaml> {
+        let mut members: Vec<(String, Yaml)> = Vec::new();
+        let mut merged: Vec<Yaml> = Vec::new();
+        loop {
+            let (key, style) = match self.next()? {
+                Event::MappingEnd => break,
+                Event::Scalar(key, style, 0, None) => (key.into_owned(), style),
+                _ => return None,
             };
-            if here < indent || (here == indent && is_item(line)) {
-                break;
-            }
-            if here > indent {
+            let first = self.next()?;
+            let value = self.value(first, depth + 1)?;
+            if key == "<<" {
+                // In quotes it is a name like any other to some readers.
+                if style != ScalarStyle::Plain || !merged.is_empty() {
+                    return None;
+                }
+                merged.push(value);
+            } else if members.iter().any(|(known, _)| *known == key) {
                 return None;
-            }
-            let (key, rest) = key_of(line)?;
-            if members.iter().any(|(known, _)| *known == key) || key == "<<" {
-                return None;
-            }
-            self.at += 1;
-            let value = if rest.is_empty() {
-                // A list may stand as far left as its key.
-                let list = self.line().is_some_and(|(at, line)| at == indent && is_item(line));
-                self.block(if list { indent } else { indent + 1 }, depth + 1)?
             } else {
-                self.scalar(rest, indent)?
-            };
-            members.push((key, value));
+                members.push((key, value));
+            }
+        }
+        for value in merged {
+            merge(&mut members, value)?;
         }
         Some(Yaml::Map(members))
     }
+}
 
-    fn scalar(&mut self, text: &str, indent: usize) -> Option<Yaml> {
-        let text = without_comment(text);
-        match text.chars().next()? {
-            '|' | '>' => self.lines_below(indent, text.starts_with('>')),
-            '&' | '*' | '!' | '%' | '@' | '`' => None,
-            '[' | '{' => flow(text),
-            '"' | '\'' => quoted(text).map(Yaml::Text),
-            _ => {
-                let mut all = text.to_owned();
-                // A plain text goes on where the next lines are further in.
-                while let Some((here, line)) = self.line() {
-                    if here <= indent {
-                        break;
-                    }
-                    if key_of(line).is_some() {
-                        return None;
-                    }
-                    all.push(' ');
-                    all.push_str(without_comment(line));
-                    self.at += 1;
+/// `<<: *other`: members that the map does not have itself; of several maps the first one that has it counts.
+fn merge(members: &mut Vec<(String, Yaml)>, from: Yaml) -> Option<()> {
+    match from {
+        Yaml::Map(others) => {
+            for (key, value) in others {
+                if !members.iter().any(|(known, _)| *known == key) {
+                    members.push((key, value));
                 }
-                Some(Yaml::Text(all))
             }
+            Some(())
         }
+        Yaml::List(maps) => maps.into_iter().try_for_each(|map| match map {
+            Yaml::Map(_) => merge(members, map),
+            Yaml::List(_) | Yaml::Text(_) => None,
+        }),
+        Yaml::Text(_) => None,
     }
-
-    fn lines_below(&mut self, indent: usize, folded: bool) -> Option<Yaml> {
-        let mut found: Vec<&str> = Vec::new();
-        let mut own: Option<usize> = None;
-        while let Some(line) = self.lines.get(self.at) {
-            let inner = line.trim_start_matches(' ');
-            let here = line.len() - inner.len();
-            if !inner.is_empty() && here <= indent {
-                break;
-            }
-            if own.is_none() && !inner.is_empty() {
-                own = Some(here);
-            }
-            found.push(line.get(own.unwrap_or(here).min(line.len())..)?);
-            self.at += 1;
-        }
-        Some(Yaml::Text(found.join(if folded { " " } else { "\n" })))
-    }
-}
-
-fn is_item(line: &str) -> bool {
-    line == "-" || line.starts_with("- ")
-}
-
-/// `key: rest`.
-fn key_of(line: &str) -> Option<(String, &str)> {
-    let (key, rest) = if let Some(quote) = line.chars().next().filter(|letter| matches!(letter, '"' | '\'')) {
-        let end = line.get(1..)?.find(quote)? + 1;
-        let rest = line.get(end + 1..)?.strip_prefix(':')?;
-        (line.get(1..end)?.to_owned(), rest)
-    } else {
-        let at = line.find(": ").or_else(|| line.ends_with(':').then(|| line.len() - 1))?;
-        (line.get(..at)?.to_owned(), line.get(at + 1..)?)
-    };
-    let plain = !key.starts_with(['&', '*', '!', '?', '[', '{', '|', '>']) && !key.contains('#');
-    let rest = rest.trim();
-    plain.then_some((key.trim().to_owned(), if rest.starts_with('#') { "" } else { rest }))
-}
-
-fn without_comment(text: &str) -> &str {
-    if text.starts_with(['"', '\'']) {
-        return text.trim_end();
-    }
-    text.find(" #").map_or(text, |at| text.get(..at).unwrap_or(text)).trim_end()
-}
-
-fn quoted(text: &str) -> Option<String> {
-    let quote = text.chars().next()?;
-    let inner = text.get(1..)?;
-    let end = inner.rfind(quote)?;
-    let after = inner.get(end + 1..)?.trim();
-    let inner = inner.get(..end)?;
-    if !(after.is_empty() || after.starts_with('#')) {
-        return None;
-    }
-    match quote {
-        '\'' => Some(inner.replace("''", "'")),
-        _ if inner.contains('\\') => serde_json::from_str(&format!("\"{inner}\"")).ok(),
-        _ => (!inner.contains('"')).then(|| inner.to_owned()),
-    }
-}
-
-/// `[a, b]` and `{a: b}` in one line, without further brackets.
-fn flow(text: &str) -> Option<Yaml> {
-    let (inner, is_list) = match text.strip_prefix('[') {
-        Some(rest) => (rest.strip_suffix(']')?, true),
-        None => (text.strip_prefix('{')?.strip_suffix('}')?, false),
-    };
-    let mut parts: Vec<String> = vec![String::new()];
-    let mut quote: Option<char> = None;
-    for letter in inner.chars() {
-        match (letter, quote) {
-            ('"' | '\'', None) => quote = Some(letter),
-            (_, Some(open)) if open == letter => quote = None,
-            ('[' | ']' | '{' | '}' | '&' | '*' | '!', None) => return None,
-            (',', None) => {
-                parts.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        parts.last_mut()?.push(letter);
-    }
-    let parts = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
-    let value = |text: &str| if text.starts_with(['"', '\'']) { quoted(text) } else { Some(text.to_owned()) };
-    if is_list {
-        return parts.map(|part| value(part).map(Yaml::Text)).collect::<Option<Vec<_>>>().map(Yaml::List);
-    }
-    let member = |part: &str| {
-        let (key, rest) = key_of(part)?;
-        Some((key, Yaml::Text(value(rest)?)))
-    };
-    parts.map(member).collect::<Option<Vec<_>>>().map(Yaml::Map)
 }
 
 #[cfg(test)]
@@ -285,22 +204,112 @@ mod tests {
         let commands = build.get("cmds").unwrap().list();
         assert_eq!(commands[0].text(), Some("go build ./..."));
         assert_eq!(commands[1].get("cmd").and_then(Yaml::text), Some("echo \"x\""));
-        assert_eq!(commands[2].text(), Some("one\ntwo"));
+        assert_eq!(commands[2].text(), Some("one\ntwo\n"));
         assert_eq!(read.get("tasks").unwrap().get("a").and_then(Yaml::text), Some("echo a"));
+    }
+
+    #[test]
+    fn aliases_and_merged_maps_are_put_in_place() {
+        let text = "x: &a {cmd: echo, dir: b}\ny: *a\nz:\n  <<: *a\n  dir: c\nw:\n  <<: [*a, {cmd: rm, q: r}]\n";
+        let read = read(text).unwrap();
+        assert_eq!(read.get("x"), read.get("y"));
+        assert_eq!(read.get("z").unwrap().get("dir").and_then(Yaml::text), Some("c"));
+        assert_eq!(read.get("z").unwrap().get("cmd").and_then(Yaml::text), Some("echo"));
+        assert_eq!(read.get("w").unwrap().get("cmd").and_then(Yaml::text), Some("echo"));
+        assert_eq!(read.get("w").unwrap().get("q").and_then(Yaml::text), Some("r"));
     }
 
     #[test]
     fn what_is_beyond_is_not_read() {
         for text in [
-            "a: &x 1\nb: *x",
-            "<<: {a: b}",
+            "a: *x",
+            "<<: a",
+            "\"<<\": {a: b}",
+            "a: &x [*x]",
             "a: !!python/object x",
-            "a: [[b]]",
+            "a: !reset []",
+            "? [a]\n: b",
             "a: 1\na: 2",
             "\ta: 1",
             "a: 1\n   b: 2\n  c: 3",
+            "a: 1\n---\nb: 2",
+            "a: \"",
+            "a: [",
         ] {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn hostile_documents_end_soon() {
+        let laughs: String = std::iter::once("a0: &a0 [x, x]\n".to_owned())
+            .chain((1..40).map(|at| format!("a{at}: &a{at} [*a{}, *a{}]\n", at - 1, at - 1)))
+            .collect();
+        let started = std::time::Instant::now();
+        for text in [
+            laughs,
+            "[".repeat(100_000),
+            "- ".repeat(100_000),
+            "{a: ".repeat(50_000),
+            "? ".repeat(100_000),
+            "&a ".repeat(50_000),
+            "!".repeat(100_000),
+            "a: |\n".repeat(20_000),
+            "\"".repeat(100_001),
+        ] {
+            assert_eq!(read(&text), None, "{:?}", text.get(..20));
+        }
+        assert!(started.elapsed().as_secs() < 20);
+    }
+
+    #[test]
+    fn no_text_makes_it_panic() {
+        let pieces = [
+            "a",
+            ":",
+            " ",
+            "\n",
+            "- ",
+            "? ",
+            "&x ",
+            "*x",
+            "!t ",
+            "|",
+            ">",
+            "[",
+            "]",
+            "{",
+            "}",
+            ",",
+            "\"",
+            "'",
+            "#",
+            "%",
+            "---",
+            "...",
+            "\t",
+            "  ",
+            "<<",
+            "\\",
+            "\u{feff}",
+            "é",
+            "\r",
+            "~",
+            "@",
+            "`",
+            "2",
+            "-",
+            "|+1\n",
+            "%TAG ! !\n",
+        ];
+        let mut seed = 7_u64;
+        for _ in 0..60_000 {
+            let mut text = String::new();
+            for _ in 0..(seed >> 40) % 14 + 1 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                text.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
+            }
+            let _ = read(&text);
         }
     }
 }

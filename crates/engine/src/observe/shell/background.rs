@@ -71,7 +71,38 @@ pub(crate) fn remembered<T>(
 /// An endless loop starts things and does not wait for them.
 pub(crate) fn piles_up(body: &Loop, state: &State<'_>) -> bool {
     let waits = is_paced(&body.body) && !state.functions.contains_key("wait");
-    is_endless(&body.condition) && has_background(&body.body) && !waits
+    is_endless(&body.condition) && has_background(&body.body) && !waits && !leaves(&body.body, state)
+}
+
+/// The first round is the last one, come what may.
+fn leaves(script: &Script, state: &State<'_>) -> bool {
+    let is_alone = |statement: &Statement| {
+        let [Command { kind: CommandKind::Simple(simple), redirects, .. }] = statement.first.commands.as_slice() else {
+            return false;
+        };
+        let [word] = simple.words.as_slice() else { return false };
+        let is_plain = redirects.is_empty() && simple.assignments.is_empty() && !statement.background;
+        is_plain
+            && matches!(word.parts.as_slice(), [Part::Text { text, .. }] if matches!(text.as_str(), "break" | "exit"))
+    };
+    state.functions.is_empty() && !may_go_on(script) && script.statements.iter().any(is_alone)
+}
+
+/// Something in the script could begin the next round before its end.
+fn may_go_on(script: &Script) -> bool {
+    let mut found = false;
+    doorward_shell::walk(script, &mut |command: &Command| {
+        if let CommandKind::Simple(simple) = &command.kind {
+            found |= match simple.words.first().map(|word| word.parts.as_slice()) {
+                Some([Part::Text { text, .. }]) => {
+                    matches!(text.as_str(), "continue" | "eval" | "source" | "." | "trap")
+                }
+                Some([] | [..]) => true,
+                None => false,
+            };
+        }
+    });
+    found
 }
 
 /// `while :`, `while true`.

@@ -25,7 +25,8 @@ const FILES: &[&str] = &["-T", "--upload-file", "--post-file", "--body-file"];
 
 pub(super) fn curl(invocation: &mut Invocation) -> Findings {
     let mut found = Findings::default();
-    invocation.output.origin.download = true;
+    // What lies on this machine was not downloaded.
+    invocation.output.origin.download = !asks_only_for_files(invocation);
     // What is stored is written down by its name below.
     invocation.does.retain(|does| does.operation != Operation::Write);
     for file in sent_files(invocation) {
@@ -53,6 +54,16 @@ pub(super) fn curl(invocation: &mut Invocation) -> Findings {
         }
     }
     found
+}
+
+/// Every address is one of a file on this machine.
+fn asks_only_for_files(invocation: &Invocation) -> bool {
+    let args = &invocation.args;
+    let flags = args.given.iter().filter(|given| given.name == "--url").filter_map(|given| given.value.as_ref());
+    let is_file = |field: &Field| field.exact().is_some_and(|text| text.starts_with("file:///"));
+    !args.operands.is_empty()
+        && args.operands.iter().chain(flags).all(is_file)
+        && !args.has_any(&["-K", "--config", "-i", "--input-file"])
 }
 
 /// Every address that is asked, and where its answer is stored.

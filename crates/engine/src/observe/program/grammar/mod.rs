@@ -39,6 +39,7 @@ mod kill;
 mod kubectl;
 mod make;
 mod package_script;
+mod parallel;
 pub(crate) mod prepare;
 mod sed;
 mod sed_script;

@@ -3,6 +3,7 @@
 use doorward_vocabulary::Degree;
 
 use super::super::Invocation;
+use super::parallel::parallel;
 use crate::knowledge::schema::Role;
 use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::paths::touch::Touch;
@@ -78,11 +79,9 @@ pub(super) fn xargs(invocation: &mut Invocation) -> Findings {
     found.flag_values();
     invocation.done = true;
     let mut words = invocation.args.operands.clone();
-    if matches!(invocation.by.name.as_str(), "parallel" | "sem") && words.is_empty() {
-        // Without a command every line of the input is one.
-        if invocation.input != Stream::empty() {
-            found.run_stream(invocation.input.clone(), None);
-        }
+    let is_parallel = matches!(invocation.by.name.as_str(), "parallel" | "sem");
+    if let Some(lines) = if is_parallel { parallel(invocation) } else { None } {
+        found.extend(lines);
         return found;
     }
     if words.is_empty() {
