@@ -1,0 +1,427 @@
+//! Puts the deeds of a run in place: checked, staged, journalled, then moved.
+
+use std::collections::{HashMap, HashSet};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+
+use crate::apply::{Fuse, Stuck, apply, stage_name};
+use crate::deeds::{Deed, Deeds};
+use crate::digest::Digest;
+use crate::journal::{Journal, Step};
+use crate::layers::Change;
+use crate::limits::Spoiled;
+use crate::run::Run;
+use crate::stage::Stage;
+use crate::stamp::{Kind, Stamp};
+use crate::tree;
+
+/// What the caller wants done with one deed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treatment {
+    Commit,
+    /// Stays in the box and goes with it: caches of tools.
+    Leave,
+    /// Nothing at all is committed.
+    Refuse,
+}
+
+/// What was put in place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Committed {
+    pub placed: usize,
+    pub removed: usize,
+    pub left: usize,
+}
+
+/// Why nothing was committed; only after `Interrupted` is something in place, and `recover` does the rest.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    #[error("somebody else changed {} since the run began", named(.0))]
+    ChangedMeanwhile(Vec<PathBuf>),
+    #[error("{} may not be changed", named(.0))]
+    Protected(Vec<PathBuf>),
+    /// Other names of the same file would keep the old content, where the command itself might have changed them too.
+    #[error("{} has other names that may have to change with it", named(.0))]
+    HardLinked(Vec<PathBuf>),
+    #[error("{} would run with another's rights", named(.0))]
+    Privileged(Vec<PathBuf>),
+    #[error("{} is a socket or a device", named(.0))]
+    Special(Vec<PathBuf>),
+    #[error("{} can't be compared with what was there", named(.0))]
+    Unsupported(Vec<PathBuf>),
+    #[error("the run is not whole: {}", .0.sentence())]
+    Spoiled(Spoiled),
+    #[error("`{}`: {why}", path.display())]
+    Failed { path: PathBuf, why: String },
+    #[error("stopped at `{}` ({why}); it will be finished by the next recovery", path.display())]
+    Interrupted { path: PathBuf, why: String },
+}
+
+fn named(paths: &[PathBuf]) -> String {
+    const SHOWN: usize = 3;
+    let mut names: Vec<String> = paths.iter().take(SHOWN).map(|path| format!("`{}`", path.display())).collect();
+    if paths.len() > SHOWN {
+        names.push(format!("{} more", paths.len() - SHOWN));
+    }
+    names.join(", ")
+}
+
+impl Run {
+    /// Puts in place what `treat` wants committed: all of it or, for any reason, nothing. The run is gone afterwards, unless
+    /// it was refused.
+    ///
+    /// # Errors
+    /// With the reason why nothing is in place, or why only recovery can finish it.
+    pub fn commit(&self, deeds: &Deeds, treat: &dyn Fn(&Deed) -> Treatment) -> Result<Committed, Refused> {
+        self.commit_with(deeds, treat, &mut Fuse::default())
+    }
+
+    pub(crate) fn commit_with(
+        &self,
+        deeds: &Deeds,
+        treat: &dyn Fn(&Deed) -> Treatment,
+        fuse: &mut Fuse,
+    ) -> Result<Committed, Refused> {
+        if let Some(spoiled) = self.spoiled {
+            return Err(Refused::Spoiled(spoiled));
+        }
+        let wanted = Wanted::of(deeds, treat)?;
+        wanted.check()?;
+        let roots = wanted.open_roots()?;
+        wanted.unchanged(&roots)?;
+        let placed = wanted.changes.iter().filter(|change| change.after.is_some() && !is_merged(change)).count();
+        let removed = wanted.changes.iter().filter(|change| change.after.is_none()).count();
+        let done = Committed { placed, removed, left: wanted.left };
+        if wanted.changes.is_empty() {
+            return Ok(self.gone(done));
+        }
+        let journal = match self.stage(&wanted, &roots, fuse).and_then(|journal| {
+            wanted.unchanged(&roots)?;
+            fuse.burn().map_err(|errno| failed(&self.directory, errno))?;
+            let why = |error: std::io::Error| Refused::Failed { path: self.directory.clone(), why: error.to_string() };
+            journal.save(&self.directory).map_err(why).map(|()| journal)
+        }) {
+            Ok(journal) => journal,
+            Err(refused) => {
+                self.unstage(&roots, fuse);
+                return Err(refused);
+            }
+        };
+        let interrupted = |stuck: Stuck| Refused::Interrupted { path: stuck.path, why: stuck.errno.to_string() };
+        apply(&self.directory, &journal, fuse).map_err(interrupted)?;
+        Ok(self.gone(done))
+    }
+
+    /// The layers are of no more use; what can't be removed now is found by `recover`.
+    fn gone(&self, done: Committed) -> Committed {
+        let _ = tree::remove(&self.directory);
+        done
+    }
+
+    fn unstage(&self, roots: &[OwnedFd], fuse: &mut Fuse) {
+        for (root, known) in roots.iter().zip(&self.roots) {
+            if fuse.burn().is_ok() {
+                remove_stage(root.as_fd(), &self.directory, known.modified);
+            }
+        }
+    }
+
+    fn stage(&self, wanted: &Wanted<'_>, roots: &[OwnedFd], fuse: &mut Fuse) -> Result<Journal, Refused> {
+        let name = stage_name(&self.directory);
+        let mut stages: HashMap<usize, Stage> = HashMap::new();
+        let mut steps = Steps::default();
+        for change in &wanted.changes {
+            let fail = |errno| failed(&wanted.deeds.absolute(change.root, &change.path), errno);
+            let number = steps.add(change, &wanted.finish(change, roots).map_err(fail)?);
+            let (Some(number), Some(after), Some(root)) = (number, &change.after, roots.get(change.root)) else { continue };
+            let stage = match stages.entry(change.root) {
+                std::collections::hash_map::Entry::Occupied(there) => there.into_mut(),
+                std::collections::hash_map::Entry::Vacant(free) => {
+                    fuse.burn().map_err(fail)?;
+                    let upper = self.roots.get(change.root).map(|root| root.upper.as_path()).unwrap_or(Path::new(""));
+                    free.insert(Stage::make(root.as_fd(), &name, upper).map_err(fail)?)
+                }
+            };
+            stage.take(&change.path, after, number, fuse).map_err(fail)?;
+        }
+        for stage in stages.values() {
+            stage.sync().map_err(|errno| failed(&name, errno))?;
+        }
+        let roots = self.roots.iter().map(|root| (root.path.clone(), root.dev, root.ino)).collect();
+        Ok(Journal { roots, steps: steps.in_order() })
+    }
+}
+
+pub(crate) fn remove_stage(root: BorrowedFd<'_>, run: &Path, modified: (i64, i64)) {
+    let name = stage_name(run);
+    if matches!(tree::stamp_at(root, name.as_os_str()), Ok(Some(_))) && tree::remove_at(root, name.as_os_str()).is_ok() {
+        let _ = tree::set_modified_of(root, modified);
+    }
+}
+
+fn failed(path: &Path, errno: Errno) -> Refused {
+    Refused::Failed { path: path.to_path_buf(), why: errno.to_string() }
+}
+
+/// A directory that was there and stays.
+fn is_merged(change: &Change) -> bool {
+    let directory = |stamp: &Option<Stamp>| stamp.is_some_and(|stamp| stamp.kind == Kind::Directory);
+    directory(&change.before) && directory(&change.after)
+}
+
+/// The changes that are to be put in place.
+struct Wanted<'a> {
+    deeds: &'a Deeds,
+    changes: Vec<&'a Change>,
+    left: usize,
+}
+
+impl Wanted<'_> {
+    /// What is left takes along what lies in it, and a directory that keeps something can't be removed.
+    fn of<'a>(deeds: &'a Deeds, treat: &dyn Fn(&Deed) -> Treatment) -> Result<Wanted<'a>, Refused> {
+        let mut left: HashSet<(usize, &Path)> = HashSet::new();
+        let mut refused = Vec::new();
+        for deed in deeds.list() {
+            match (treat(deed), deeds.found.changes.get(deed.change)) {
+                (Treatment::Leave, Some(change)) => drop(left.insert((change.root, &change.path))),
+                (Treatment::Refuse, _) => refused.push(deed.path.clone()),
+                (Treatment::Leave | Treatment::Commit, _) => {}
+            }
+        }
+        if !refused.is_empty() {
+            return Err(Refused::Protected(refused));
+        }
+        let stays = |change: &&Change| {
+            let above = change.path.ancestors().any(|above| left.contains(&(change.root, above)));
+            let kept_below = change.after.is_none_or(|after| after.kind != Kind::Directory)
+                && left.iter().any(|(root, path)| *root == change.root && path.starts_with(&change.path));
+            above || kept_below
+        };
+        let changes: Vec<&Change> = deeds.found.changes.iter().filter(|change| !stays(change)).collect();
+        // A directory in which nothing is done any more needs no new time.
+        let touched: HashSet<(usize, &Path)> = changes
+            .iter()
+            .filter(|change| !is_merged(change))
+            .flat_map(|change| change.path.ancestors().map(|above| (change.root, above)))
+            .collect();
+        let own = |change: &Change| {
+            change.attributes_differ
+                || change.opaque
+                || change.before.zip(change.after).is_some_and(|(before, after)| before.mode != after.mode)
+                || (left.is_empty() && change.before.zip(change.after).is_some_and(|(b, a)| b.modified != a.modified))
+        };
+        let kept = |change: &&Change| !is_merged(change) || touched.contains(&(change.root, change.path.as_path())) || own(change);
+        let count = deeds.found.changes.len() - changes.len();
+        Ok(Wanted { deeds, changes: changes.into_iter().filter(kept).collect(), left: count })
+    }
+
+    fn check(&self) -> Result<(), Refused> {
+        let committed: HashSet<(usize, &Path)> =
+            self.changes.iter().map(|change| (change.root, change.path.as_path())).collect();
+        let among = |places: &[(usize, PathBuf)]| -> Vec<PathBuf> {
+            let hit = places.iter().filter(|(root, path)| committed.contains(&(*root, path.as_path())));
+            hit.map(|(root, path)| self.deeds.absolute(*root, path)).collect()
+        };
+        let some = |paths: Vec<PathBuf>, refusal: fn(Vec<PathBuf>) -> Refused| {
+            if paths.is_empty() { Ok(()) } else { Err(refusal(paths)) }
+        };
+        some(among(&self.deeds.found.meanwhile), Refused::ChangedMeanwhile)?;
+        some(among(&self.deeds.found.odd), Refused::Unsupported)?;
+        some(self.those(is_special), Refused::Special)?;
+        some(self.those(is_privileged), Refused::Privileged)?;
+        let shared = self.shared_below();
+        some(self.those(|change| shared.contains(&(change.root, change.path.as_path()))), Refused::HardLinked)?;
+        let names = self.names_above();
+        let more = |change: &Change| {
+            let file = change.after.filter(|after| after.kind == Kind::File && after.links > 1);
+            file.is_some_and(|after| names.get(&(after.dev, after.ino)) != Some(&after.links))
+        };
+        some(self.those(more), Refused::HardLinked)
+    }
+
+    fn those(&self, which: impl Fn(&Change) -> bool) -> Vec<PathBuf> {
+        let hit = self.changes.iter().filter(|change| which(change));
+        hit.map(|change| self.deeds.absolute(change.root, &change.path)).collect()
+    }
+
+    /// How many names each file of the upper layers has there.
+    fn names_above(&self) -> HashMap<(u64, u64), u64> {
+        let mut names = HashMap::new();
+        for after in self.deeds.found.changes.iter().filter_map(|change| change.after) {
+            *names.entry((after.dev, after.ino)).or_default() += 1;
+        }
+        names
+    }
+
+    /// An overlay parts the names of a file when it is written to through one of them. What the command meant is known only
+    /// if every name was dealt with, and those that are left are one file again.
+    fn shared_below(&self) -> HashSet<(usize, &Path)> {
+        let mut files: HashMap<(u64, u64), Vec<&Change>> = HashMap::new();
+        for change in &self.changes {
+            if let Some(before) = change.before.filter(|before| before.kind == Kind::File && before.links > 1) {
+                files.entry((before.dev, before.ino)).or_default().push(change);
+            }
+        }
+        let known = |names: &[&Change]| {
+            let links = names.first().and_then(|name| name.before).map_or(0, |before| before.links);
+            let after: HashSet<_> = names.iter().filter_map(|name| name.after).map(|after| (after.dev, after.ino)).collect();
+            names.iter().all(|name| name.after.is_none()) || (names.len() as u64 == links && after.len() <= 1)
+        };
+        let unknown = files.into_values().filter(|names| !known(names)).flatten();
+        unknown.filter(|change| change.after.is_some()).map(|change| (change.root, change.path.as_path())).collect()
+    }
+
+    fn open_roots(&self) -> Result<Vec<OwnedFd>, Refused> {
+        let mut opened = Vec::new();
+        for root in &self.deeds.roots {
+            let fail = |errno| failed(&root.path, errno);
+            let fd = tree::open_root(&root.path).map_err(fail)?;
+            let found = Stamp::of(&rustix::fs::fstat(&fd).map_err(fail)?);
+            if (found.dev, found.ino) != (root.dev, root.ino) {
+                return Err(Refused::ChangedMeanwhile(vec![root.path.clone()]));
+            }
+            opened.push(fd);
+        }
+        Ok(opened)
+    }
+
+    /// Nothing below is other than it was when the deeds were read, and nothing above other than what was seen.
+    fn unchanged(&self, roots: &[OwnedFd]) -> Result<(), Refused> {
+        let mut changed = Vec::new();
+        for change in &self.changes {
+            let path = || self.deeds.absolute(change.root, &change.path);
+            let Some(root) = roots.get(change.root) else { return Err(failed(&path(), Errno::INVAL)) };
+            let now = tree::stamp_below(root.as_fd(), &change.path).map_err(|errno| failed(&path(), errno))?;
+            let same = match (&change.before, &now) {
+                (Some(before), Some(now)) if is_merged(change) && !change.opaque => {
+                    before.same_entry(now) && before.mode == now.mode
+                }
+                (Some(before), Some(now)) => before == now && self.same_digest(change, false),
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            };
+            if !same || !self.same_above(change) {
+                changed.push(path());
+            }
+        }
+        if changed.is_empty() { Ok(()) } else { Err(Refused::ChangedMeanwhile(changed)) }
+    }
+
+    /// Staging links the upper file, which changes the time of its change and the number of its names, and nothing else.
+    fn same_above(&self, change: &Change) -> bool {
+        let Some(after) = change.after.filter(|after| after.kind == Kind::File) else { return true };
+        let Some(root) = self.deeds.roots.get(change.root) else { return false };
+        let Ok(stat) = rustix::fs::lstat(root.upper.join(&change.path)) else { return after.mode & 0o777 != 0o777 };
+        let now = Stamp::of(&stat);
+        now.same_entry(&after)
+            && (now.size, now.mode, now.modified) == (after.size, after.mode, after.modified)
+            && self.same_digest(change, true)
+    }
+
+    fn same_digest(&self, change: &Change, above: bool) -> bool {
+        let known = if above { change.after_digest } else { change.before_digest };
+        let Some(known) = known else { return true };
+        let Some(root) = self.deeds.roots.get(change.root) else { return false };
+        let base = if above { &root.upper } else { &root.path };
+        let digest = || {
+            let (parent, name) = tree::split(&change.path);
+            let parent = tree::open_below(tree::open_root(base)?.as_fd(), parent)?;
+            Digest::of(&tree::open_file(parent.as_fd(), name.ok_or(Errno::INVAL)?)?)
+        };
+        digest() == Ok(known)
+    }
+
+    /// What a directory is to be when all is done.
+    fn finish(&self, change: &Change, roots: &[OwnedFd]) -> Result<Option<Step>, Errno> {
+        let Some(after) = change.after.filter(|after| after.kind == Kind::Directory) else { return Ok(None) };
+        let upper = self.deeds.roots.get(change.root).ok_or(Errno::INVAL)?.upper.clone();
+        let above = tree::open_below(tree::open_root(&upper)?.as_fd(), &change.path)?;
+        let root = roots.get(change.root).ok_or(Errno::INVAL)?;
+        // Somebody else put something into it meanwhile: then the later time is right.
+        let theirs = match change.before.filter(|_| is_merged(change) && !change.path.as_os_str().is_empty()) {
+            Some(before) => {
+                tree::stamp_below(root.as_fd(), &change.path)?.is_some_and(|now| now.modified != before.modified)
+            }
+            None => false,
+        };
+        Ok(Some(Step::Finish {
+            root: change.root,
+            path: change.path.clone(),
+            mode: after.mode,
+            modified: (!theirs && self.left == 0).then_some(after.modified),
+            attributes: tree::attributes(above.as_fd())?,
+        }))
+    }
+}
+
+fn is_special(change: &Change) -> bool {
+    change.after.is_some_and(|after| matches!(after.kind, Kind::Socket | Kind::Device))
+}
+
+/// Setuid and setgid on a file that did not have them; a directory hands its group on, which gives nobody any right.
+fn is_privileged(change: &Change) -> bool {
+    let bits = |stamp: Option<Stamp>| stamp.filter(|stamp| stamp.kind == Kind::File).map_or(0, |stamp| stamp.mode & 0o6000);
+    bits(change.after) & !bits(change.before) != 0
+        || change.after.is_some_and(|after| after.kind == Kind::Directory && after.mode & 0o4000 != 0)
+}
+
+/// The steps by their turn: first what is in the way, then directories from the outside in, then files, then deletions, and
+/// at last what directories are to be.
+#[derive(Debug, Default)]
+struct Steps {
+    obstacles: Vec<Step>,
+    directories: Vec<Step>,
+    files: Vec<Step>,
+    deletions: Vec<Step>,
+    finishes: Vec<Step>,
+    replaced: Vec<(usize, PathBuf)>,
+    staged: u64,
+}
+
+impl Steps {
+    /// Answers with the number under which the change's file is to be staged, if it has one.
+    fn add(&mut self, change: &Change, finish: &Option<Step>) -> Option<u64> {
+        let (root, path) = (change.root, change.path.clone());
+        let remove = |entry: Stamp| Step::Remove { root, path: path.clone(), entry };
+        self.finishes.extend(finish.clone());
+        let Some(after) = change.after else {
+            self.deletions.extend(change.before.map(remove));
+            return None;
+        };
+        let directory = |stamp: Stamp| stamp.kind == Kind::Directory;
+        if let Some(before) = change.before.filter(|before| directory(*before) != directory(after)) {
+            self.obstacles.push(remove(before));
+            self.replaced.push((root, path.clone()));
+        }
+        if directory(after) {
+            if !is_merged(change) {
+                self.directories.push(Step::MakeDirectory { root, path });
+            }
+            return None;
+        }
+        let staged = self.staged;
+        self.staged += 1;
+        self.files.push(Step::Place { root, staged, path });
+        Some(staged)
+    }
+
+    /// Changes come with a directory after everything in it, which is the order for removing and finishing.
+    fn in_order(mut self) -> Vec<Step> {
+        let replaced = std::mem::take(&mut self.replaced);
+        let inside = |step: &Step| match step {
+            Step::Remove { root, path, .. } => {
+                replaced.iter().any(|(other, above)| other == root && path != above && path.starts_with(above))
+            }
+            Step::MakeDirectory { .. } | Step::Place { .. } | Step::Finish { .. } => false,
+        };
+        let (mut steps, deletions): (Vec<Step>, Vec<Step>) = self.deletions.into_iter().partition(inside);
+        steps.extend(self.obstacles);
+        self.directories.reverse();
+        for part in [self.directories, self.files, deletions, self.finishes] {
+            steps.extend(part);
+        }
+        steps
+    }
+}

@@ -1,0 +1,10 @@
+//! The box as its callers see it, with real kernels, programs and crashes.
+#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod commits;
+mod differential;
+mod escape;
+mod kills;
+mod limits;
+mod overhead;
+mod support;
