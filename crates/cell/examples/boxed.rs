@@ -1,5 +1,10 @@
 //! Runs a command in the box and prints what it did: `boxed STATE PROJECT COMMAND` (`COMMIT=1` puts it in place).
-#![allow(clippy::print_stdout, clippy::unwrap_used, clippy::expect_used, reason = "an example talks to whoever runs it")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "an example talks to whoever runs it"
+)]
 
 use doorward_cell::{Cell, Command, Output, Plan, Treatment};
 

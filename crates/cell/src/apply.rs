@@ -63,9 +63,14 @@ pub(crate) fn apply(run: &Path, journal: &Journal, fuse: &mut Fuse) -> Result<()
     }
     let mut applier = Applier { roots: &roots, stage: stage_name(run), fuse, cleared: false };
     for step in &journal.steps {
+        // A stage that is gone says that all is placed; that must be true on the disk before it is gone.
+        if matches!(step, Step::Finish { .. }) && !applier.cleared {
+            applier.sync(&journal.steps).map_err(|errno| Stuck { path: run.to_path_buf(), errno })?;
+        }
         applier.step(step).map_err(|errno| Stuck { path: step.path().to_path_buf(), errno })?;
     }
-    let finished = applier.clear_stages().and_then(|()| applier.sync(&journal.steps)).and_then(|()| applier.fuse.burn());
+    let finished =
+        applier.clear_stages().and_then(|()| applier.sync(&journal.steps)).and_then(|()| applier.fuse.burn());
     let forgotten = finished.and_then(|()| match rustix::fs::unlink(run.join(JOURNAL)) {
         Ok(()) | Err(Errno::NOENT) => Ok(()),
         Err(errno) => Err(errno),
@@ -138,7 +143,7 @@ impl Applier<'_> {
         let touched: HashSet<(usize, &Path)> =
             steps.iter().filter(|step| matches!(step, Step::Finish { .. })).map(Step::place).collect();
         if touched.len() > FEW {
-            return self.roots.iter().try_for_each(|root| rustix::fs::syncfs(root));
+            return self.roots.iter().try_for_each(rustix::fs::syncfs);
         }
         for (root, path) in touched {
             match tree::open_below(self.root(root)?, path) {

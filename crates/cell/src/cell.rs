@@ -56,7 +56,9 @@ impl Abilities {
     #[must_use]
     pub fn sentence(self) -> String {
         match self.second_wall {
-            SecondWall::Landlock { version } => format!("namespaces, overlays and filters, Landlock {version} behind them"),
+            SecondWall::Landlock { version } => {
+                format!("namespaces, overlays and filters, Landlock {version} behind them")
+            }
             SecondWall::None => "namespaces, overlays and filters; this kernel has no Landlock behind them".into(),
         }
     }
@@ -279,6 +281,7 @@ fn layer(path: PathBuf, directory: &Path, index: usize) -> Result<(Root, Overlay
     tree::set_attributes(opened.as_fd(), &tree::attributes(lower.as_fd())?)?;
     rustix::fs::fchmod(&opened, rustix::fs::Mode::from_raw_mode(stamp.mode))?;
     tree::set_modified_of(opened.as_fd(), stamp.modified)?;
-    let root = Root { path: path.clone(), dev: stamp.dev, ino: stamp.ino, modified: stamp.modified, upper: upper.clone() };
+    let root =
+        Root { path: path.clone(), dev: stamp.dev, ino: stamp.ino, modified: stamp.modified, upper: upper.clone() };
     Ok((root, Overlay { path, dev: stamp.dev, ino: stamp.ino, upper, work }))
 }

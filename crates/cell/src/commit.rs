@@ -135,7 +135,9 @@ impl Run {
         for change in &wanted.changes {
             let fail = |errno| failed(&wanted.deeds.absolute(change.root, &change.path), errno);
             let number = steps.add(change, &wanted.finish(change, roots).map_err(fail)?);
-            let (Some(number), Some(after), Some(root)) = (number, &change.after, roots.get(change.root)) else { continue };
+            let (Some(number), Some(after), Some(root)) = (number, &change.after, roots.get(change.root)) else {
+                continue;
+            };
             let stage = match stages.entry(change.root) {
                 std::collections::hash_map::Entry::Occupied(there) => there.into_mut(),
                 std::collections::hash_map::Entry::Vacant(free) => {
@@ -146,8 +148,9 @@ impl Run {
             };
             stage.take(&change.path, after, number, fuse).map_err(fail)?;
         }
-        for stage in stages.values() {
-            stage.sync().map_err(|errno| failed(&name, errno))?;
+        for (index, stage) in &stages {
+            let Some(root) = roots.get(*index) else { continue };
+            stage.sync(root.as_fd()).map_err(|errno| failed(&name, errno))?;
         }
         let roots = self.roots.iter().map(|root| (root.path.clone(), root.dev, root.ino)).collect();
         Ok(Journal { roots, steps: steps.in_order() })
@@ -156,7 +159,8 @@ impl Run {
 
 pub(crate) fn remove_stage(root: BorrowedFd<'_>, run: &Path, modified: (i64, i64)) {
     let name = stage_name(run);
-    if matches!(tree::stamp_at(root, name.as_os_str()), Ok(Some(_))) && tree::remove_at(root, name.as_os_str()).is_ok() {
+    if matches!(tree::stamp_at(root, name.as_os_str()), Ok(Some(_))) && tree::remove_at(root, name.as_os_str()).is_ok()
+    {
         let _ = tree::set_modified_of(root, modified);
     }
 }
@@ -212,7 +216,9 @@ impl Wanted<'_> {
                 || change.before.zip(change.after).is_some_and(|(before, after)| before.mode != after.mode)
                 || (left.is_empty() && change.before.zip(change.after).is_some_and(|(b, a)| b.modified != a.modified))
         };
-        let kept = |change: &&Change| !is_merged(change) || touched.contains(&(change.root, change.path.as_path())) || own(change);
+        let kept = |change: &&Change| {
+            !is_merged(change) || touched.contains(&(change.root, change.path.as_path())) || own(change)
+        };
         let count = deeds.found.changes.len() - changes.len();
         Ok(Wanted { deeds, changes: changes.into_iter().filter(kept).collect(), left: count })
     }
@@ -266,7 +272,8 @@ impl Wanted<'_> {
         }
         let known = |names: &[&Change]| {
             let links = names.first().and_then(|name| name.before).map_or(0, |before| before.links);
-            let after: HashSet<_> = names.iter().filter_map(|name| name.after).map(|after| (after.dev, after.ino)).collect();
+            let after: HashSet<_> =
+                names.iter().filter_map(|name| name.after).map(|after| (after.dev, after.ino)).collect();
             names.iter().all(|name| name.after.is_none()) || (names.len() as u64 == links && after.len() <= 1)
         };
         let unknown = files.into_values().filter(|names| !known(names)).flatten();
@@ -337,7 +344,7 @@ impl Wanted<'_> {
     fn finish(&self, change: &Change, roots: &[OwnedFd]) -> Result<Option<Step>, Errno> {
         let Some(after) = change.after.filter(|after| after.kind == Kind::Directory) else { return Ok(None) };
         let upper = self.deeds.roots.get(change.root).ok_or(Errno::INVAL)?.upper.clone();
-        let above = tree::open_below(tree::open_root(&upper)?.as_fd(), &change.path)?;
+        let above = tree::open_layer(&tree::open_root(&upper)?, &change.path)?;
         let root = roots.get(change.root).ok_or(Errno::INVAL)?;
         // Somebody else put something into it meanwhile: then the later time is right.
         let theirs = match change.before.filter(|_| is_merged(change) && !change.path.as_os_str().is_empty()) {
@@ -362,7 +369,8 @@ fn is_special(change: &Change) -> bool {
 
 /// Setuid and setgid on a file that did not have them; a directory hands its group on, which gives nobody any right.
 fn is_privileged(change: &Change) -> bool {
-    let bits = |stamp: Option<Stamp>| stamp.filter(|stamp| stamp.kind == Kind::File).map_or(0, |stamp| stamp.mode & 0o6000);
+    let bits =
+        |stamp: Option<Stamp>| stamp.filter(|stamp| stamp.kind == Kind::File).map_or(0, |stamp| stamp.mode & 0o6000);
     bits(change.after) & !bits(change.before) != 0
         || change.after.is_some_and(|after| after.kind == Kind::Directory && after.mode & 0o4000 != 0)
 }

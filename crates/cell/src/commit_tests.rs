@@ -63,13 +63,16 @@ impl World {
     fn new() -> World {
         let base = TempDir::new().unwrap();
         let lower = base.path().join("project");
-        for path in ["changed", "deleted", "to-directory", "tree/a/b", "tree/c", "again/old", "to-file/x/y", "kept/k", "ro/f"] {
+        for path in
+            ["changed", "deleted", "to-directory", "tree/a/b", "tree/c", "again/old", "to-file/x/y", "kept/k", "ro/f"]
+        {
             write(&lower, path, "before");
         }
         std::fs::set_permissions(lower.join("ro"), std::fs::Permissions::from_mode(0o555)).unwrap();
         let directory = base.path().join("state/0123456789abcdef");
         let upper = directory.join("upper-0");
-        for path in ["changed", "new", "deep/er/new", "to-directory/inner", "again/new", "to-file", "kept/more", "ro/f"] {
+        for path in ["changed", "new", "deep/er/new", "to-directory/inner", "again/new", "to-file", "kept/more", "ro/f"]
+        {
             write(&upper, path, "after");
         }
         std::fs::hard_link(upper.join("new"), upper.join("kept/linked")).unwrap();
@@ -125,7 +128,8 @@ impl World {
 
 /// Times differ from world to world; what is compared is whether they are as before, or as the layer has them.
 fn alike(one: &Tree, other: &Tree) -> bool {
-    let plain = |tree: &Tree| -> Vec<_> { tree.iter().map(|(path, entry)| (path.clone(), entry.0, entry.2.clone())).collect() };
+    let plain =
+        |tree: &Tree| -> Vec<_> { tree.iter().map(|(path, entry)| (path.clone(), entry.0, entry.2.clone())).collect() };
     plain(one) == plain(other)
 }
 
@@ -134,17 +138,36 @@ fn a_commit_does_every_sort_of_change() {
     let world = World::new();
     let upper = world.run.roots[0].upper.clone();
     let time = |path: &Path| path.symlink_metadata().unwrap().modified().unwrap();
-    let times: Vec<_> = ["new", "deep", "deep/er", "link", "kept", ""].map(|name| (name, time(&upper.join(name)))).into();
+    let times: Vec<_> =
+        ["new", "deep", "deep/er", "link", "kept", ""].map(|name| (name, time(&upper.join(name)))).into();
     world.commit(Fuse::default()).unwrap();
     let project = world.project();
     let found = tree(&project);
     let paths: Vec<String> = found.keys().map(|path| path.display().to_string()).collect();
     let expected = [
-        "", "again", "again/new", "changed", "deep", "deep/er", "deep/er/new", "kept", "kept/k", "kept/linked", "kept/more", "link",
-        "new", "ro", "ro/f", "to-directory", "to-directory/inner", "to-file",
+        "",
+        "again",
+        "again/new",
+        "changed",
+        "deep",
+        "deep/er",
+        "deep/er/new",
+        "kept",
+        "kept/k",
+        "kept/linked",
+        "kept/more",
+        "link",
+        "new",
+        "ro",
+        "ro/f",
+        "to-directory",
+        "to-directory/inner",
+        "to-file",
     ];
     assert_eq!(paths, expected);
-    assert!(["changed", "new", "to-file", "kept/linked", "ro/f"].iter().all(|path| found[Path::new(path)].2 == b"after"));
+    assert!(
+        ["changed", "new", "to-file", "kept/linked", "ro/f"].iter().all(|path| found[Path::new(path)].2 == b"after")
+    );
     assert_eq!((found[Path::new("deep/er")].0 & 0o777, found[Path::new("ro")].0 & 0o777), (0o500, 0o555));
     assert_eq!(project.join("new").metadata().unwrap().ino(), project.join("kept/linked").metadata().unwrap().ino());
     for (name, expected) in times {
@@ -218,7 +241,15 @@ fn another_file_system_gets_copies() {
     std::os::unix::fs::FileExt::write_at(&file, b"x", 30_000_000).unwrap();
     std::fs::set_permissions(&sparse, std::fs::Permissions::from_mode(0o000)).unwrap();
     let lower = memory.path().canonicalize().unwrap().join("project");
-    assert!(std::process::Command::new("cp").arg("-a").arg(base.path().join("project")).arg(&lower).status().unwrap().success());
+    assert!(
+        std::process::Command::new("cp")
+            .arg("-a")
+            .arg(base.path().join("project"))
+            .arg(&lower)
+            .status()
+            .unwrap()
+            .success()
+    );
     let found = lower.metadata().unwrap();
     run.roots[0].path = lower.clone();
     (run.roots[0].dev, run.roots[0].ino) = (found.dev(), found.ino());

@@ -20,17 +20,25 @@ pub enum DeedKind {
     /// The content of a file; its mode and attributes may differ too.
     Changed,
     /// A file with the content of one that is gone.
-    Renamed { from: PathBuf },
+    Renamed {
+        from: PathBuf,
+    },
     /// Whatever it was, it is gone; `to` names where its content is now, if a file there has it.
-    Deleted { to: Option<PathBuf> },
+    Deleted {
+        to: Option<PathBuf>,
+    },
     /// Only its permissions.
     Mode,
     /// Only its extended attributes or its time.
     Attributes,
     /// A symbolic link, new or pointing elsewhere.
-    Symlink { target: PathBuf },
+    Symlink {
+        target: PathBuf,
+    },
     /// Another name of a file that was also written or linked.
-    HardLink { to: PathBuf },
+    HardLink {
+        to: PathBuf,
+    },
     MadeDirectory,
     /// Removed and made again: nothing of what was in it is left but what is listed.
     ReplacedDirectory,
@@ -177,7 +185,8 @@ impl Deeds {
         if before.size != after.size {
             return DeedKind::Changed;
         }
-        let digest = |base: Option<&Path>| base.and_then(|base| open(base, &change.path).ok()).map(|file| Digest::of(&file));
+        let digest =
+            |base: Option<&Path>| base.and_then(|base| open(base, &change.path).ok()).map(|file| Digest::of(&file));
         let root = self.roots.get(change.root);
         let below = digest(root.map(|root| root.path.as_path()));
         match below {
@@ -198,13 +207,20 @@ impl Deeds {
                 gone.entry((before.size, before.modified)).or_default().push(index);
             }
         }
-        let created: Vec<usize> =
-            deeds.iter().enumerate().filter(|(_, deed)| deed.kind == DeedKind::Created).map(|(index, _)| index).collect();
+        let created: Vec<usize> = deeds
+            .iter()
+            .enumerate()
+            .filter(|(_, deed)| deed.kind == DeedKind::Created)
+            .map(|(index, _)| index)
+            .collect();
         for new in created {
             let Some(to) = deeds.get(new).cloned() else { continue };
-            let Some(candidates) = to.after.and_then(|after| gone.get_mut(&(after.size, after.modified))) else { continue };
+            let Some(candidates) = to.after.and_then(|after| gone.get_mut(&(after.size, after.modified))) else {
+                continue;
+            };
             let digest = self.digests(&to).1;
-            let matches = |old: &&usize| deeds.get(**old).is_some_and(|old| digest.is_some() && self.digests(old).0 == digest);
+            let matches =
+                |old: &&usize| deeds.get(**old).is_some_and(|old| digest.is_some() && self.digests(old).0 == digest);
             let Some(old) = candidates.iter().find(matches).copied() else { continue };
             candidates.retain(|candidate| *candidate != old);
             let Some(from) = deeds.get_mut(old) else { continue };

@@ -1,6 +1,7 @@
 //! The box's first process: builds the walls around itself, starts the command, ends all when it ends.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,7 +47,8 @@ impl Inside<'_> {
     fn walls(&self) -> Result<Option<OwnedFd>, Failure> {
         let at = |stage: Stage| move |errno: Errno| Failure(stage, errno);
         // The supervisor is outside this pid namespace, so its number can't be asked; it watches a pipe as well.
-        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).map_err(at(Stage::Fork))?;
+        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+            .map_err(at(Stage::Fork))?;
         self.prepared.layout.build()?;
         walls::drop_capabilities().map_err(at(Stage::Capabilities))?;
         if sys::landlock_version().is_some() {
@@ -157,13 +159,16 @@ impl Watch<'_> {
         report::ended(report, last.unwrap_or(libc::SIGKILL), self.peak, spoiled);
     }
 
+    /// Until the command ends, the caller is gone or memory runs out.
     fn watched(&mut self) -> (Option<i32>, Option<Spoiled>) {
         let pid = Pid::from_raw(self.child);
         let Some(Ok(ended)) = pid.map(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty())) else {
             return (None, None);
         };
         loop {
-            self.one_pulse(ended.as_fd());
+            if self.one_pulse(ended.as_fd()).is_break() {
+                return (None, None);
+            }
             while let Ok(Some((pid, spent))) = sys::wait(-1, libc::WNOHANG) {
                 if pid == self.child {
                     return (Some(spent.status), None);
@@ -177,22 +182,27 @@ impl Watch<'_> {
         }
     }
 
-    fn one_pulse(&mut self, ended: BorrowedFd<'_>) {
+    fn one_pulse(&mut self, ended: BorrowedFd<'_>) -> ControlFlow<()> {
         let timeout = Timespec { tv_sec: 0, tv_nsec: PULSE.as_nanos() as i64 };
         let until = std::time::Instant::now() + PULSE;
         loop {
-            let mut files = vec![PollFd::from_borrowed_fd(ended, PollFlags::IN)];
+            let control = PollFd::new(&self.inside.pipes.control, PollFlags::IN);
+            let mut files = vec![PollFd::from_borrowed_fd(ended, PollFlags::IN), control];
             if let Some(listener) = &self.listener {
                 files.push(PollFd::new(listener, PollFlags::IN));
             }
             let _ = poll(&mut files, Some(&timeout));
-            let waiting = files.get(1).is_some_and(|file| file.revents().contains(PollFlags::IN));
+            let ready = |at: usize| files.get(at).is_some_and(|file| !file.revents().is_empty());
+            let (gone, waiting) = (ready(1), ready(2));
+            if gone {
+                return ControlFlow::Break(());
+            }
             if !waiting {
-                return;
+                return ControlFlow::Continue(());
             }
             self.answer();
             if std::time::Instant::now() > until {
-                return;
+                return ControlFlow::Continue(());
             }
         }
     }
@@ -202,8 +212,7 @@ impl Watch<'_> {
         let Ok(notice) = sys::receive(listener.as_fd()) else { return };
         let times = self.calls.entry(notice.call).or_default();
         *times = times.saturating_add(1);
-        let answer =
-            if walls::only_counted(notice.call) { Answer::Continue } else { Answer::Refuse(libc::EPERM) };
+        let answer = if walls::only_counted(notice.call) { Answer::Continue } else { Answer::Refuse(libc::EPERM) };
         sys::answer(listener.as_fd(), notice, answer);
     }
 }
@@ -212,7 +221,8 @@ impl Watch<'_> {
 fn resident_kib() -> u64 {
     const KIB_PER_PAGE: u64 = 4;
     let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
-    let numbers = entries.flatten().filter(|entry| entry.file_name().as_encoded_bytes().first().is_some_and(u8::is_ascii_digit));
+    let numbers =
+        entries.flatten().filter(|entry| entry.file_name().as_encoded_bytes().first().is_some_and(u8::is_ascii_digit));
     let pages = numbers.filter_map(|entry| {
         let statm = std::fs::read_to_string(entry.path().join("statm")).ok()?;
         let mut fields = statm.split_ascii_whitespace().skip(1).map(|field| field.parse::<u64>().unwrap_or(0));

@@ -13,12 +13,29 @@ pub(crate) const JOURNAL: &str = "journal";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Step {
     /// Removes this very entry.
-    Remove { root: usize, path: PathBuf, entry: Stamp },
-    MakeDirectory { root: usize, path: PathBuf },
+    Remove {
+        root: usize,
+        path: PathBuf,
+        entry: Stamp,
+    },
+    MakeDirectory {
+        root: usize,
+        path: PathBuf,
+    },
     /// Moves what is staged under that number into place.
-    Place { root: usize, staged: u64, path: PathBuf },
+    Place {
+        root: usize,
+        staged: u64,
+        path: PathBuf,
+    },
     /// Gives a directory its mode, attributes and time, after everything in it is done.
-    Finish { root: usize, path: PathBuf, mode: u32, modified: Option<(i64, i64)>, attributes: Vec<(OsString, Vec<u8>)> },
+    Finish {
+        root: usize,
+        path: PathBuf,
+        mode: u32,
+        modified: Option<(i64, i64)>,
+        attributes: Vec<(OsString, Vec<u8>)>,
+    },
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -46,7 +46,7 @@ pub(crate) struct Launched {
 #[derive(Debug)]
 pub(crate) struct Pipes {
     pub(crate) report: OwnedFd,
-    control: OwnedFd,
+    pub(crate) control: OwnedFd,
     pub(crate) stdin: OwnedFd,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
@@ -111,7 +111,8 @@ fn close_inherited(keep: &[RawFd]) -> Result<(), Errno> {
 
 /// Ends with `parent`, however that ends.
 pub(crate) fn die_with(parent: rustix::process::Pid) -> Result<(), Failure> {
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(|errno| Failure(Stage::Fork, errno))?;
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|errno| Failure(Stage::Fork, errno))?;
     // It may have died before that was set.
     if rustix::process::getppid() == Some(parent) { Ok(()) } else { Err(Failure(Stage::Fork, Errno::SRCH)) }
 }
@@ -127,9 +128,8 @@ fn namespaces() -> Result<(), Failure> {
         | libc::CLONE_NEWCGROUP;
     sys::unshare(flags).map_err(|errno| Failure(Stage::Unshare, errno))?;
     let write = |file: &str, text: String| {
-        std::fs::write(file, text).map_err(|error| {
-            Failure(Stage::Identity, Errno::from_io_error(&error).unwrap_or(Errno::IO))
-        })
+        std::fs::write(file, text)
+            .map_err(|error| Failure(Stage::Identity, Errno::from_io_error(&error).unwrap_or(Errno::IO)))
     };
     write("/proc/self/setgroups", "deny".into())?;
     write("/proc/self/uid_map", format!("{user} {user} 1"))?;

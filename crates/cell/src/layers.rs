@@ -148,13 +148,21 @@ impl Walk<'_> {
             }
             (Some(_) | None, _) => {}
         }
-        if after.kind == Kind::Directory { self.directory(path, pair, name) } else { self.file(path, pair, name) }
+        if after.kind != Kind::Directory {
+            return self.file(path, pair, name);
+        }
+        let upper = tree::open_own_directory(pair.upper.as_fd(), name)?;
+        let walked = self.directory(path, pair, &upper, after);
+        // It had to be opened with another mode: what was found is what must be found again.
+        if after.mode & 0o700 != 0o700 {
+            rustix::fs::fchmod(&upper, rustix::fs::Mode::from_raw_mode(after.mode))?;
+        }
+        walked
     }
 
-    fn directory(&mut self, path: &Path, pair: &Pair<'_>, name: &OsStr) -> Result<(), Errno> {
-        let Some(after) = tree::stamp_at(pair.upper.as_fd(), name)? else { return Ok(()) };
+    fn directory(&mut self, path: &Path, pair: &Pair<'_>, upper: &OwnedFd, after: Stamp) -> Result<(), Errno> {
+        let name = path.file_name().unwrap_or_default();
         let before = pair.below(name)?;
-        let upper = tree::open_own_directory(pair.upper.as_fd(), name)?;
         let opaque = tree::own_attribute(upper.as_fd(), "user.overlay.opaque").is_some_and(|value| value == b"y");
         if tree::own_attributes(pair.upper.as_fd(), name)?.iter().any(imitates) {
             self.found.odd.push((self.root, path.to_path_buf()));
@@ -166,17 +174,17 @@ impl Walk<'_> {
                     self.found.odd.push((self.root, path.to_path_buf()));
                     return Ok(());
                 };
-                self.merged(path, &Pair { upper: &upper, lower: Some((&lower, before)), shown }, after)
+                self.merged(path, &Pair { upper, lower: Some((&lower, before)), shown }, after)
             }
             (Some(before), _) => {
                 self.judge_age(path, &before);
-                self.merged(path, &Pair { upper: &upper, lower: None, shown: true }, after)?;
+                self.merged(path, &Pair { upper, lower: None, shown: true }, after)?;
                 if let Some(change) = self.found.changes.last_mut() {
                     change.before = Some(before);
                 }
                 Ok(())
             }
-            (None, _) => self.merged(path, &Pair { upper: &upper, lower: None, shown: true }, after),
+            (None, _) => self.merged(path, &Pair { upper, lower: None, shown: true }, after),
         }
     }
 
@@ -190,7 +198,8 @@ impl Walk<'_> {
         if let (Some(before), Some((lower, _))) = (&before, pair.lower) {
             let alike = (before.kind, before.mode, before.size, before.modified)
                 == (after.kind, after.mode, after.size, after.modified);
-            attributes_differ = attributes_of(lower.as_fd(), name, before) != attributes_of(pair.upper.as_fd(), name, &after);
+            attributes_differ =
+                attributes_of(lower.as_fd(), name, before) != attributes_of(pair.upper.as_fd(), name, &after);
             if alike && !attributes_differ && same_content(lower.as_fd(), pair.upper.as_fd(), name, after.kind) {
                 return Ok(());
             }

@@ -109,7 +109,9 @@ impl Missing {
         match self {
             Missing::Root => "the box needs an ordinary user, and doorward runs as root".into(),
             Missing::UserNamespaces => "this machine doesn't let ordinary users make user namespaces".into(),
-            Missing::UserNamespaceLimit => "the limit of user namespaces is reached or is zero (user.max_user_namespaces)".into(),
+            Missing::UserNamespaceLimit => {
+                "the limit of user namespaces is reached or is zero (user.max_user_namespaces)".into()
+            }
             Missing::AppArmor => {
                 "AppArmor restricts user namespaces here; a profile for doorward with `userns` would allow them".into()
             }

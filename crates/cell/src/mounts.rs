@@ -48,7 +48,8 @@ pub(crate) struct Layout {
 /// The devices that are harmless: nothing else of `/dev` is there.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 /// The switches of the machine in `/proc`. They belong to root, so this is a second wall.
-const SWITCHES: [&CStr; 6] = [c"/proc/sys", c"/proc/sysrq-trigger", c"/proc/irq", c"/proc/bus", c"/proc/fs", c"/proc/acpi"];
+const SWITCHES: [&CStr; 6] =
+    [c"/proc/sys", c"/proc/sysrq-trigger", c"/proc/irq", c"/proc/bus", c"/proc/fs", c"/proc/acpi"];
 /// What `/proc` tells of the keys of others.
 const TELLTALES: [&str; 3] = ["/proc/keys", "/proc/key-users", "/proc/kcore"];
 
@@ -98,7 +99,9 @@ impl Layout {
             make_file(&path)?;
             place(&mount, &path)?;
         }
-        for (name, to) in [("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"), ("ptmx", "pts/ptmx")] {
+        for (name, to) in
+            [("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"), ("ptmx", "pts/ptmx")]
+        {
             rustix::fs::symlink(to, Path::new("/dev").join(name))?;
         }
         for name in ["/dev/pts", "/dev/shm", "/dev/.masked"] {
@@ -213,7 +216,8 @@ fn read_only(path: &CStr) -> Result<(), Errno> {
 }
 
 fn seal(mount: &OwnedFd) -> Result<(), Errno> {
-    let bits = MountAttributes::READ_ONLY | MountAttributes::NO_SUID | MountAttributes::NO_DEV | MountAttributes::NO_EXEC;
+    let bits =
+        MountAttributes::READ_ONLY | MountAttributes::NO_SUID | MountAttributes::NO_DEV | MountAttributes::NO_EXEC;
     sys::mount_setattr(mount.as_raw_fd(), c"", libc::AT_EMPTY_PATH, MountAttributes::new(bits))
 }
 
@@ -227,4 +231,3 @@ fn cover(mask: &Mask) -> Result<(), Errno> {
         Err(errno) => Err(errno),
     }
 }
-

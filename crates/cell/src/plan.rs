@@ -124,7 +124,8 @@ fn candidates(program: &Path, env: &[(OsString, OsString)]) -> Vec<PathBuf> {
     if program.as_os_str().as_bytes().contains(&b'/') {
         return vec![program.to_path_buf()];
     }
-    let path = env.iter().find(|(name, _)| name == "PATH").map_or_else(|| OsString::from("/bin:/usr/bin"), |(_, v)| v.clone());
+    let path =
+        env.iter().find(|(name, _)| name == "PATH").map_or_else(|| OsString::from("/bin:/usr/bin"), |(_, v)| v.clone());
     path.as_bytes()
         .split(|byte| *byte == b':')
         .map(|place| Path::new(std::ffi::OsStr::from_bytes(if place.is_empty() { b"." } else { place })).join(program))

@@ -98,7 +98,9 @@ impl Relay {
             Err(Errno::INTR) => return false,
             polled => polled.is_err(),
         };
-        let ready = |place: Option<usize>| place.and_then(|place| files.get(place)).is_some_and(|file| !file.revents().is_empty());
+        let ready = |place: Option<usize>| {
+            place.and_then(|place| files.get(place)).is_some_and(|file| !file.revents().is_empty())
+        };
         let gone = ready(Some(0));
         let [out, error, input, stop] = at.map(ready);
         drop(files);

@@ -39,7 +39,7 @@ impl Stage {
     pub(crate) fn take(&mut self, path: &Path, stamp: &Stamp, number: u64, fuse: &mut Fuse) -> Result<(), Errno> {
         fuse.burn()?;
         let (parent, name) = tree::split(path);
-        let parent = open_upper(&self.upper, parent)?;
+        let parent = tree::open_layer(&self.upper, parent)?;
         let name = name.ok_or(Errno::INVAL)?;
         if stamp.kind == Kind::File {
             tree::strip_own_attributes(parent.as_fd(), name, stamp.mode)?;
@@ -47,7 +47,9 @@ impl Stage {
         let to = number.to_string();
         match rustix::fs::linkat(&parent, name, &self.directory, to.as_str(), AtFlags::empty()) {
             Ok(()) => {}
-            Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => self.copy(&parent, name, stamp, number)?,
+            Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::OPNOTSUPP) => {
+                self.copy(&parent, name, stamp, number)?
+            }
             Err(errno) => return Err(errno),
         }
         self.unsynced += 1;
@@ -61,8 +63,13 @@ impl Stage {
         Ok(())
     }
 
-    pub(crate) fn sync(&self) -> Result<(), Errno> {
-        if self.unsynced > FEW { rustix::fs::syncfs(&self.directory) } else { rustix::fs::fsync(&self.directory) }
+    /// The stage itself must be found again too: one that is missing would pass for one that is done.
+    pub(crate) fn sync(&self, root: BorrowedFd<'_>) -> Result<(), Errno> {
+        if self.unsynced > FEW {
+            return rustix::fs::syncfs(&self.directory);
+        }
+        rustix::fs::fsync(&self.directory)?;
+        rustix::fs::fsync(root)
     }
 
     fn copy(&mut self, parent: &OwnedFd, name: &OsStr, stamp: &Stamp, number: u64) -> Result<(), Errno> {
@@ -97,15 +104,6 @@ impl Stage {
         tree::set_attributes(new.as_fd(), &tree::attributes(from.as_fd())?)?;
         rustix::fs::fchmod(&new, Mode::from_raw_mode(stamp.mode))
     }
-}
-
-/// Directories that the command made unreadable are opened all the same: the layer is doorward's own.
-fn open_upper(upper: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
-    let mut directory = tree::open_below(upper.as_fd(), Path::new(""))?;
-    for part in path.components() {
-        directory = tree::open_own_directory(directory.as_fd(), part.as_os_str())?;
-    }
-    Ok(directory)
 }
 
 fn open_own_file(parent: BorrowedFd<'_>, name: &OsStr, stamp: &Stamp) -> Result<OwnedFd, Errno> {

@@ -42,7 +42,11 @@ impl Stamp {
             FileType::Socket => Kind::Socket,
             FileType::CharacterDevice | FileType::BlockDevice | FileType::Unknown => Kind::Device,
         };
-        #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "the types differ between architectures")]
+        #[allow(
+            clippy::useless_conversion,
+            clippy::unnecessary_cast,
+            reason = "the types differ between architectures"
+        )]
         Stamp {
             kind,
             dev: stat.st_dev,

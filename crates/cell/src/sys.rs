@@ -242,7 +242,8 @@ const NOTIFY_SEND: u64 = 0xc018_2101;
 /// Switches on the loopback of a network that has nothing else.
 pub(crate) fn loopback_up() -> Result<(), Errno> {
     // SAFETY: numbers only.
-    let socket = checked(c_long::from(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) }))?;
+    let socket =
+        checked(c_long::from(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) }))?;
     // SAFETY: the call has just made this file, and nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(socket as RawFd) };
     // SAFETY: all-zero is a valid request: an empty name and no flags.
@@ -252,7 +253,8 @@ pub(crate) fn loopback_up() -> Result<(), Errno> {
     }
     request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as i16;
     // SAFETY: the request number belongs to the structure that the pointer is to.
-    checked(c_long::from(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request) })).map(drop)
+    checked(c_long::from(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS as _, &raw const request) }))
+        .map(drop)
 }
 
 /// The version of Landlock that this kernel speaks, if it does.

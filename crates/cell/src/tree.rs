@@ -25,8 +25,7 @@ pub(crate) fn open_root(path: &Path) -> Result<OwnedFd, Errno> {
 /// Opens a directory below a root; the root itself if `path` is empty.
 pub(crate) fn open_below(root: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd, Errno> {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-    let flags =
-        ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV;
+    let flags = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_XDEV;
     retrying(|| rustix::fs::openat2(root, path, OPEN_DIRECTORY, Mode::empty(), flags))
 }
 
@@ -228,6 +227,15 @@ pub(crate) fn open_own_directory(parent: BorrowedFd<'_>, name: &OsStr) -> Result
         rustix::fs::chmodat(CWD, format!("/proc/self/fd/{}", found.as_raw_fd()), mode | all, AtFlags::empty())?;
     }
     open_directory(parent, name)
+}
+
+/// Opens a directory of a layer by its path, of which any part may be shut.
+pub(crate) fn open_layer(layer: &OwnedFd, path: &Path) -> Result<OwnedFd, Errno> {
+    let mut directory = open_below(layer.as_fd(), Path::new(""))?;
+    for part in path.components() {
+        directory = open_own_directory(directory.as_fd(), part.as_os_str())?;
+    }
+    Ok(directory)
 }
 
 /// What a tree takes on the disk.

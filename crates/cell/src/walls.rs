@@ -10,8 +10,8 @@ use landlock::{
 use rustix::io::Errno;
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
-    sock_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, sock_filter,
 };
 
 use crate::sys;
@@ -127,7 +127,8 @@ pub(crate) struct Filter {
 impl Filter {
     pub(crate) fn new() -> Result<Filter, Errno> {
         let compiled = compiled().ok_or(Errno::INVAL)?;
-        let with = |action: u32| prologue().into_iter().chain(compiled.iter().map(|line| acting(line, action))).collect();
+        let with =
+            |action: u32| prologue().into_iter().chain(compiled.iter().map(|line| acting(line, action))).collect();
         Ok(Filter { listening: with(libc::SECCOMP_RET_USER_NOTIF), silent: with(errno(libc::EPERM)) })
     }
 
@@ -177,7 +178,8 @@ fn compiled() -> Option<BpfProgram> {
     let namespaces = NAMESPACES.map(|flag| u64::from(flag as u32));
     rules.insert(libc::SYS_clone, any_bit(&namespaces)?);
     rules.insert(libc::SYS_unshare, any_bit(&[&namespaces[..], &[NEW_TIME_NAMESPACE]].concat())?);
-    let tricks = TERMINAL_TRICKS.iter().map(|trick| rule(vec![when(1, SeccompCmpOp::Eq, *trick)])).collect::<Option<_>>()?;
+    let tricks =
+        TERMINAL_TRICKS.iter().map(|trick| rule(vec![when(1, SeccompCmpOp::Eq, *trick)])).collect::<Option<_>>()?;
     rules.insert(libc::SYS_ioctl, tricks);
     let arch = TargetArch::try_from(std::env::consts::ARCH).ok()?;
     SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Trap, arch).ok()?.try_into().ok()
@@ -210,7 +212,8 @@ fn sockets() -> Option<Vec<SeccompRule>> {
 fn pairs() -> Option<Vec<SeccompRule>> {
     const KIND: u64 = 0xf;
     let not_unix = rule(vec![when(0, SeccompCmpOp::Ne, libc::AF_UNIX as u64)])?;
-    let kinds = [libc::SOCK_DGRAM, libc::SOCK_RAW].map(|kind| rule(vec![when(1, SeccompCmpOp::MaskedEq(KIND), kind as u64)]));
+    let kinds =
+        [libc::SOCK_DGRAM, libc::SOCK_RAW].map(|kind| rule(vec![when(1, SeccompCmpOp::MaskedEq(KIND), kind as u64)]));
     std::iter::once(Some(not_unix)).chain(kinds).collect()
 }
 

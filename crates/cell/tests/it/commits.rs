@@ -54,7 +54,10 @@ fn deeds_name_every_path_once_and_a_commit_does_them() {
         assert!(found.contains(&(path.to_owned(), kind.clone())), "{path} {kind:?} not in {found:?}");
     }
     let of_c: Vec<_> = found.iter().filter(|(path, _)| path == "c" || path == "c2").map(|(_, kind)| kind).collect();
-    assert!(of_c.contains(&&DeedKind::Created) && of_c.iter().any(|kind| matches!(kind, DeedKind::HardLink { .. })), "{of_c:?}");
+    assert!(
+        of_c.contains(&&DeedKind::Created) && of_c.iter().any(|kind| matches!(kind, DeedKind::HardLink { .. })),
+        "{of_c:?}"
+    );
     assert_eq!(found.len(), expected_len());
     let changed = deeds.list().iter().find(|deed| deed.path.ends_with("a")).unwrap();
     assert_eq!(deeds.content_before(changed, 100).unwrap(), b"1");
@@ -164,10 +167,9 @@ fn what_must_not_come_out_is_refused_whole() {
         ("cp /bin/true a; chmod u+s a", |refused| matches!(refused, Refused::Privileged(_))),
         ("cp /bin/true a; chmod g+s a", |refused| matches!(refused, Refused::Privileged(_))),
         ("echo more >> shared", |refused| matches!(refused, Refused::HardLinked(_))),
-        (
-            "touch a; python3 -c 'import os; os.setxattr(\"a\", \"user.overlay.opaque\", b\"y\")'",
-            |refused| matches!(refused, Refused::Unsupported(_)),
-        ),
+        ("touch a; python3 -c 'import os; os.setxattr(\"a\", \"user.overlay.opaque\", b\"y\")'", |refused| {
+            matches!(refused, Refused::Unsupported(_))
+        }),
     ];
     for (text, expected) in cases {
         let ran = place.run(text);

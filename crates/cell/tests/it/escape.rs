@@ -128,7 +128,15 @@ fn files_of_the_host_are_out_of_reach() {
     assert_eq!(std::fs::read_dir(place.path("outside")).unwrap().count(), 1);
     assert_eq!(std::fs::read_to_string(&secret).unwrap(), "secret");
     let words: Vec<&str> = text.split(' ').skip(1).collect();
-    let real = ["outside-create", "outside-write", "outside-unlink", "masked-read", "state-read", "host-signal", "inherited-file"];
+    let real = [
+        "outside-create",
+        "outside-write",
+        "outside-unlink",
+        "masked-read",
+        "state-read",
+        "host-signal",
+        "inherited-file",
+    ];
     reached_outside(&program, &words, &real);
     host.kill().unwrap();
     host.wait().unwrap();
@@ -142,7 +150,8 @@ fn signals_end_at_the_wall() {
     }
     let place = Place::new();
     let mut host = Process::new("sleep").arg("60").spawn().unwrap();
-    let ran = place.run(&format!("kill -9 {}; kill -9 1; kill -9 -1; python3 -c 'import os; os.kill(-1, 9)'", host.id()));
+    let ran =
+        place.run(&format!("kill -9 {}; kill -9 1; kill -9 -1; python3 -c 'import os; os.kill(-1, 9)'", host.id()));
     assert_ne!(ran.run.status(), 0);
     assert!(host.try_wait().unwrap().is_none(), "the host's process lives");
     host.kill().unwrap();
@@ -177,7 +186,8 @@ fn a_box_ends_with_its_caller() {
     }
     if let Ok(base) = std::env::var("DOORWARD_CELL_CALLER") {
         let project = PathBuf::from(&base).join("home/project");
-        let shell = doorward_cell::Command::Shell { shell: "/bin/sh".into(), text: "touch started; exec sleep 31.337".into() };
+        let shell =
+            doorward_cell::Command::Shell { shell: "/bin/sh".into(), text: "touch started; exec sleep 31.337".into() };
         let mut plan = doorward_cell::Plan::new(shell, project);
         plan.env = crate::support::environment(&PathBuf::from(&base).join("home"));
         let _ = doorward_cell::Cell::at(PathBuf::from(base).join("state")).run(plan);
@@ -190,7 +200,9 @@ fn a_box_ends_with_its_caller() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let runs = |place: &Place| std::fs::read_dir(place.path("state")).unwrap().flatten().any(|run| run.path().join("upper-0/started").exists());
+    let runs = |place: &Place| {
+        std::fs::read_dir(place.path("state")).unwrap().flatten().any(|run| run.path().join("upper-0/started").exists())
+    };
     for _ in 0..200 {
         if runs(&place) {
             break;
@@ -202,7 +214,9 @@ fn a_box_ends_with_its_caller() {
     caller.wait().unwrap();
     let sleeps = || {
         let numbers = std::fs::read_dir("/proc").unwrap().flatten();
-        numbers.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok()).any(|line| line == b"sleep\x0031.337\0")
+        numbers
+            .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
+            .any(|line| line == b"sleep\x0031.337\0")
     };
     for _ in 0..40 {
         if !sleeps() {

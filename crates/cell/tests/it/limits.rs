@@ -11,7 +11,10 @@ fn processes() -> usize {
     let numbers = std::fs::read_dir("/proc").unwrap().flatten();
     numbers
         .filter(|entry| entry.file_name().to_string_lossy().parse::<u32>().is_ok())
-        .filter(|entry| std::os::unix::fs::MetadataExt::uid(&entry.metadata().unwrap_or_else(|_| std::fs::metadata("/").unwrap())) == own)
+        .filter(|entry| {
+            std::os::unix::fs::MetadataExt::uid(&entry.metadata().unwrap_or_else(|_| std::fs::metadata("/").unwrap()))
+                == own
+        })
         .count()
 }
 
@@ -25,7 +28,11 @@ fn each_limit_ends_the_run_and_spoils_it() {
     let memory = "python3 -c 'import os,time\nfor i in range(6):\n  if os.fork() == 0: x = bytearray(40<<20); time.sleep(9)\ntime.sleep(9)'";
     let cases = [
         ("sleep 60", Limits { time: Duration::from_millis(300), ..usual }, Spoiled::Time),
-        ("i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > f$i; done", Limits { written: 4 << 20, ..usual }, Spoiled::Written),
+        (
+            "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > f$i; done",
+            Limits { written: 4 << 20, ..usual },
+            Spoiled::Written,
+        ),
         ("yes", Limits { output: 1 << 20, ..usual }, Spoiled::Output),
         (memory, Limits { memory: 100 << 20, ..usual }, Spoiled::Memory),
         ("sleep 60", Limits { reserve: u64::MAX, ..usual }, Spoiled::Disk),
@@ -84,7 +91,8 @@ fn what_a_command_leaves_running_ends_with_it() {
     }
     let place = Place::new();
     let before = processes();
-    let ran = place.run("setsid nohup sh -c 'trap \"\" TERM HUP; sleep 1; echo late > late' >/dev/null 2>&1 & echo started");
+    let ran =
+        place.run("setsid nohup sh -c 'trap \"\" TERM HUP; sleep 1; echo late > late' >/dev/null 2>&1 & echo started");
     assert_eq!(ran.out, "started\n");
     assert!(processes() <= before, "nothing runs when the run has returned");
     std::thread::sleep(Duration::from_millis(1500));
