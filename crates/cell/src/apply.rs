@@ -101,7 +101,7 @@ struct Applier<'a> {
 }
 
 /// More directories than this are made durable by one call for the whole file system.
-const FEW: usize = 8;
+const FEW: usize = 64;
 
 impl Applier<'_> {
     fn step(&mut self, step: &Step) -> Result<(), Errno> {

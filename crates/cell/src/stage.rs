@@ -23,7 +23,7 @@ pub(crate) struct Stage {
 }
 
 /// More files than this are made durable by one call for the whole file system.
-const FEW: usize = 8;
+const FEW: usize = 64;
 
 impl Stage {
     pub(crate) fn make(root: BorrowedFd<'_>, name: &Path, upper: &Path) -> Result<Stage, Errno> {
