@@ -25,9 +25,11 @@ mod report;
 mod run;
 mod stage;
 mod stamp;
+mod steps;
 mod sys;
 mod tree;
 mod walls;
+mod wanted;
 
 #[cfg(test)]
 mod commit_tests;
