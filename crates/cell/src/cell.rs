@@ -15,7 +15,7 @@ use crate::mounts::{Layout, Mask, Overlay};
 use crate::plan::{Input, Plan, PlanError, Program};
 use crate::relay::{Relay, Streams};
 use crate::report::Report;
-use crate::run::{Root, Run, RunError, upper, write_manifest};
+use crate::run::{Root, Run, RunError, upper};
 use crate::stamp::Stamp;
 use crate::sys;
 use crate::tree;
@@ -130,7 +130,6 @@ impl Cell {
     fn run_in(&self, directory: &Path, plan: Plan, program: Program) -> Result<Run, RunError> {
         let lock = lock(directory)?;
         let (roots, layout) = prepare(&plan, directory, Some(&self.state))?;
-        write_manifest(directory, &roots)?;
         let now = clock_gettime(ClockId::Realtime);
         let since = (now.tv_sec, now.tv_nsec);
         let launched = Prepared::new(layout, Some(program), &plan, since)?.launch()?;

@@ -10,7 +10,7 @@ use crate::apply::{Fuse, Stuck, apply, stage_name};
 use crate::deeds::{Deed, Deeds};
 use crate::journal::Journal;
 use crate::limits::Spoiled;
-use crate::run::Run;
+use crate::run::{Run, write_manifest};
 use crate::stage::Stage;
 use crate::steps::Steps;
 use crate::tree;
@@ -129,6 +129,9 @@ impl Run {
 
     fn stage(&self, wanted: &Wanted<'_>, roots: &[OwnedFd], fuse: &mut Fuse) -> Result<Journal, Refused> {
         let name = stage_name(&self.directory);
+        // By this recovery finds the stages of a commit that never came to its journal.
+        let why = |error: std::io::Error| Refused::Failed { path: self.directory.clone(), why: error.to_string() };
+        write_manifest(&self.directory, &self.roots).map_err(why)?;
         let mut stages: HashMap<usize, Stage> = HashMap::new();
         let mut steps = Steps::default();
         for change in &wanted.changes {

@@ -39,7 +39,7 @@ fn kill_many(test: &str, kills: usize) {
     if !as_user(test) {
         return;
     }
-    let mut rng = fastrand::Rng::with_seed(7);
+    let mut rng = fastrand::Rng::with_seed(count("DOORWARD_CELL_SEED", 7) as u64);
     let (mut unchanged, mut changed, mut done, mut longest) = (0, 0, 0, Duration::from_millis(20));
     let times = Times::RecentAlike { since: i64::MAX };
     for round in 0..kills {

@@ -159,11 +159,16 @@ pub(crate) fn tree(root: &Path, times: Times) -> BTreeMap<PathBuf, Entry> {
     let mut entries = BTreeMap::new();
     let mut names: BTreeMap<(u64, u64), PathBuf> = BTreeMap::new();
     let mut open = vec![root.to_path_buf()];
+    let mut shut = Vec::new();
     let mut paths = vec![root.to_path_buf()];
     while let Some(directory) = open.pop() {
-        let mut inside: Vec<PathBuf> = std::fs::read_dir(&directory)
-            .map(|found| found.map(|entry| entry.unwrap().path()).collect())
-            .unwrap_or_default();
+        let mode = directory.metadata().unwrap().permissions();
+        if mode.mode() & 0o500 != 0o500 {
+            std::fs::set_permissions(&directory, std::fs::Permissions::from_mode(mode.mode() | 0o500)).unwrap();
+            shut.push((directory.clone(), mode));
+        }
+        let mut inside: Vec<PathBuf> =
+            std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
         open.extend(inside.iter().filter(|path| path.symlink_metadata().unwrap().is_dir()).cloned());
         paths.append(&mut inside);
     }
@@ -186,6 +191,11 @@ pub(crate) fn tree(root: &Path, times: Times) -> BTreeMap<PathBuf, Entry> {
         };
         let attributes = if found.is_symlink() { Vec::new() } else { attributes(&path) };
         entries.insert(relative, Entry { mode: found.mode(), content, attributes, modified, same_as });
+    }
+    // Opened from the outside in, so shut from the inside out.
+    for (directory, mode) in shut.into_iter().rev() {
+        entries.get_mut(directory.strip_prefix(root).unwrap()).unwrap().mode = mode.mode();
+        std::fs::set_permissions(directory, mode).unwrap();
     }
     entries
 }
