@@ -116,3 +116,45 @@ impl<'a> Reader<'a> {
         Some(Some(Digest(bytes.try_into().ok()?)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let stamp = Stamp {
+            kind: Kind::Symlink,
+            dev: 1,
+            ino: u64::MAX,
+            mode: 0o7777,
+            size: 3,
+            links: 2,
+            modified: (-1, 999_999_999),
+            changed: (i64::MAX, 0),
+        };
+        let mut to = Writer::default();
+        to.path(Path::new("a\u{fc} b"));
+        to.stamp(Some(&stamp));
+        to.stamp(None);
+        to.digest(Some(&Digest([7; 32])));
+        to.digest(None);
+        to.save(directory.path(), "file").unwrap();
+        let bytes = std::fs::read(directory.path().join("file")).unwrap();
+        let read = |bytes: &[u8]| {
+            let mut from = Reader::checked(bytes)?;
+            let all = (from.path()?, from.stamp()?, from.stamp()?, from.digest()?, from.digest()?);
+            from.is_empty().then_some(all)
+        };
+        assert_eq!(read(&bytes), Some(("a\u{fc} b".into(), Some(stamp), None, Some(Digest([7; 32])), None)));
+        for end in 0..bytes.len() {
+            assert_eq!(read(&bytes[..end]), None, "cut at {end}");
+        }
+        for at in 0..bytes.len() {
+            let mut broken = bytes.clone();
+            broken[at] ^= 0x20;
+            assert_eq!(read(&broken), None, "changed at {at}");
+        }
+    }
+}

@@ -77,6 +77,8 @@ impl Prepared {
         let started = close_inherited(&kept)
             .map_err(|errno| Failure(Stage::Fork, errno))
             .and_then(|()| die_with(outside))
+            // Ctrl-C at the caller's terminal is for the caller, who ends the box in order.
+            .and_then(|()| rustix::process::setsid().map(drop).map_err(|errno| Failure(Stage::Fork, errno)))
             .and_then(|()| namespaces())
             .and_then(|()| sys::fork().map_err(|errno| Failure(Stage::Fork, errno)));
         let first = match started {

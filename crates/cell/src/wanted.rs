@@ -160,8 +160,12 @@ impl Wanted<'_> {
     fn same_above(&self, change: &Change) -> bool {
         let Some(after) = change.after.filter(|after| after.kind == Kind::File) else { return true };
         let Some(root) = self.deeds.roots.get(change.root) else { return false };
-        let Ok(stat) = rustix::fs::lstat(root.upper.join(&change.path)) else { return after.mode & 0o777 != 0o777 };
-        let now = Stamp::of(&stat);
+        let now = || {
+            let (parent, name) = tree::split(&change.path);
+            let parent = tree::open_layer(&tree::open_root(&root.upper)?, parent)?;
+            tree::stamp_at(parent.as_fd(), name.ok_or(Errno::INVAL)?)
+        };
+        let Ok(Some(now)) = now() else { return false };
         now.same_entry(&after)
             && (now.size, now.mode, now.modified) == (after.size, after.mode, after.modified)
             && self.same_digest(change, true)

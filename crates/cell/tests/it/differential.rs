@@ -47,7 +47,8 @@ fn line(rng: &mut Rng) -> String {
         25 => format!("split -b 3 {f} {d}/part-"),
         26 => format!("install -m {mode} {f} {g}"),
         27 => format!("find {d} -type f -delete"),
-        28 => format!("mkfifo {f}"),
+        // Under a name that nothing opens: whoever opened it would wait for ever.
+        28 => format!("mkfifo {d}/pipe"),
         29 => format!("python3 -c 'import os; os.setxattr(\"{f}\", \"user.a\", b\"{}\")'", rng.u8(..)),
         30 => format!("python3 -c 'import os; os.setxattr(\"{d}\", \"user.b\", b\"1\")'"),
         31 => format!("python3 -c 'open(\"{f}\", \"r+b\").write(b\"x\")'"),
@@ -68,7 +69,7 @@ fn line(rng: &mut Rng) -> String {
     }
 }
 
-const FILES: &[&str] = &["a", "b", "d/one", "d/e/two", "new", "d/new", "sparse", "'two words'", "~/dot"];
+const FILES: &[&str] = &["a", "b", "d/one", "d/e/two", "new", "d/new", "sparse", "'two words'", "../dot"];
 /// Seldom, because most of what is done to one of them alone is refused.
 const NAMES_OF_ONE: &[&str] = &["linked", "twin"];
 const DIRECTORIES: &[&str] = &["d", "d/e", "empty", "n", "n/m", "link", "readonly"];
@@ -142,7 +143,8 @@ fn one(seed: u64, tally: &mut Tally) {
         }
         Err(refused) => panic!("seed {seed}: {refused:?}\n{text}\n{}", ran.out),
     }
-    if ran.out.contains("cross-device") {
+    // `mv` says these only after it had to copy.
+    if ["cross-device", "inter-device", "mv: cannot remove"].iter().any(|sign| ran.out.contains(sign)) {
         tally.failed_inside += 1;
         return;
     }

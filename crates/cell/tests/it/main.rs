@@ -8,6 +8,7 @@
     reason = "tests"
 )]
 
+mod absences;
 mod commits;
 mod differential;
 mod escape;
