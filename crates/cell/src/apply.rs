@@ -119,7 +119,9 @@ impl Applier<'_> {
             Step::Finish { mode, modified, attributes, .. } => {
                 let directory = open_whatever_mode(root, path)?;
                 tree::set_attributes(directory.as_fd(), attributes)?;
-                rustix::fs::fchmod(&directory, Mode::from_raw_mode(*mode))?;
+                if rustix::fs::fstat(&directory)?.st_mode & 0o7777 != *mode {
+                    rustix::fs::fchmod(&directory, Mode::from_raw_mode(*mode))?;
+                }
                 modified.map_or(Ok(()), |modified| tree::set_modified_of(directory.as_fd(), modified))
             }
         }

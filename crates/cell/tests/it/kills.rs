@@ -42,7 +42,11 @@ fn kill_many(test: &str, kills: usize) {
     let mut rng = fastrand::Rng::with_seed(count("DOORWARD_CELL_SEED", 7) as u64);
     let (mut unchanged, mut changed, mut done, mut longest) = (0, 0, 0, Duration::from_millis(20));
     let times = Times::RecentAlike { since: i64::MAX };
+    let progress = std::env::var_os("DOORWARD_CELL_PROGRESS");
     for round in 0..kills {
+        if let (0, Some(file)) = (round % 50, &progress) {
+            std::fs::write(file, format!("{round} kills: {unchanged} before, {changed} after\n")).unwrap();
+        }
         let place = Place::new();
         fill(&place);
         let ran = place.run(CHANGES);
