@@ -135,10 +135,11 @@ impl<'t> Reader<'t> {
     fn list(&mut self, depth: usize) -> Option<Yaml> {
         let mut values = Vec::new();
         loop {
-            match self.next()? {
-                Event::SequenceEnd => return Some(Yaml::List(values)),
-                first => values.push(self.value(first, depth + 1)?),
+            let first = self.next()?;
+            if first == Event::SequenceEnd {
+                return Some(Yaml::List(values));
             }
+            values.push(self.value(first, depth + 1)?);
         }
     }
 
@@ -146,11 +147,12 @@ impl<'t> Reader<'t> {
         let mut members: Vec<(String, Yaml)> = Vec::new();
         let mut merged: Vec<Yaml> = Vec::new();
         loop {
-            let (key, style) = match self.next()? {
-                Event::MappingEnd => break,
-                Event::Scalar(key, style, 0, None) => (key.into_owned(), style),
-                _ => return None,
-            };
+            let event = self.next()?;
+            if event == Event::MappingEnd {
+                break;
+            }
+            let Event::Scalar(key, style, 0, None) = event else { return None };
+            let key = key.into_owned();
             let first = self.next()?;
             let value = self.value(first, depth + 1)?;
             if key == "<<" {
