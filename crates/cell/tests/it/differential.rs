@@ -163,6 +163,7 @@ fn one(seed: u64, tally: &mut Tally) {
         difference(&relevant(tree(&boxed.path("home"), times)), &relevant(tree(&plain.path("home"), times)));
     if parted && !different.is_empty() {
         tally.parted += 1;
+        println!("parted, seed {seed}: {}\nFIGURE parted: {}", different.join("; "), lines.join("; "));
         return;
     }
     assert!(different.is_empty(), "seed {seed}: {different:#?}\n{text}\n{}", ran.out);
