@@ -1,6 +1,7 @@
 //! The engine from outside: corpus, laws, programs and rules; one binary, so that it is linked once.
 #![allow(
     clippy::indexing_slicing,
+    clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -11,6 +12,7 @@ mod bounded;
 mod corpus;
 mod kin;
 mod laws;
+mod oracle;
 mod plain_values;
 mod programs;
 mod redirected;
