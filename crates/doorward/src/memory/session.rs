@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use doorward_engine::{
-    Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, contacts, left_by, restorable,
+    Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, addresses, contacts, left_by,
+    orders_of, released, restorable,
 };
 use doorward_ledger::{
     AlertBody, AlertKind, CreatedState, Limit, Log, LogError, PatternState, SessionState, SpokenState, StateError,
@@ -124,6 +125,9 @@ impl Session {
             denials: state.denials(),
             restorable: state.restorable(),
             boundaries: state.boundaries().map(str::to_owned).collect(),
+            released: state.released().map(|(said, order)| (said.to_owned(), order.to_owned())).collect(),
+            addresses: state.addresses().map(str::to_owned).collect(),
+            consented: self.last_message().map(|spoken| spoken.consented).unwrap_or_default().into_iter().collect(),
             doubt: match found {
                 StateSource::Kept | StateSource::New => None,
                 StateSource::Rebuilt(why) => {
@@ -184,6 +188,7 @@ impl Session {
             self.note_files(states, facts)?;
             self.note_changes(states, id, decided);
             self.note_left(states, id, facts)?;
+            self.note_consent(states, decided)?;
         }
         // A yes that the mode or the user's own rule demanded says nothing about doorward's judgement.
         let is_override = decided.granted && may_be_overridden(decided);
@@ -274,6 +279,43 @@ impl Session {
             states.forget::<SpokenState>(&self.id);
             error.into()
         })
+    }
+
+    /// Changes what is stored of the latest message, unless another one came in between.
+    pub(crate) fn change_message(&self, latest: &SpokenState, change: impl FnOnce(&mut SpokenState)) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        Ok(states.update(&self.id, |spoken: &mut SpokenState| {
+            if spoken.words == latest.words && spoken.turn == latest.turn {
+                change(spoken);
+            }
+        })?)
+    }
+
+    /// Keeps what a message of the user orders and names: the orders that end boundaries, and addresses.
+    pub(crate) fn hear(&self, words: &str) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        let limits: Vec<String> = self.known().state.boundaries().map(str::to_owned).collect();
+        let (ended, named) = (released(words, &limits), addresses(words));
+        // Doubtful state is left for the next call to find, which loses what would loosen.
+        if (ended.is_empty() && named.is_empty()) || matches!(self.known().found, StateSource::Rebuilt(_)) {
+            return Ok(());
+        }
+        Ok(states.update(&self.id, |state: &mut SessionState| {
+            ended.iter().for_each(|(said, order)| state.release(said, order));
+            named.iter().for_each(|address| state.add_address(address));
+        })?)
+    }
+
+    /// Counts the orders that let a call run.
+    fn note_consent(&self, states: &States, decided: &Decided) -> Result<()> {
+        let Evaluation { facts, judgement, .. } = &decided.evaluation;
+        let Some(consent) = facts.intent.consent.as_deref().filter(|_| judgement.verdict == Verdict::AutoApprove)
+        else {
+            return Ok(());
+        };
+        Ok(states.update(&self.id, |spoken: &mut SpokenState| {
+            orders_of(consent).for_each(|order| spoken.count_consent(order));
+        })?)
     }
 
     /// Stores boundaries the user stated, for the rest of the session.
@@ -447,6 +489,21 @@ impl Session {
             (Err(error), _) => KnownState { state: SessionState::default(), found: StateSource::Rebuilt(error) },
         }
     }
+}
+
+/// What the user ruled out in the sessions of this machine: when each began, what was said, and the orders that ended it.
+pub(crate) fn bound(dirs: &Dirs) -> Vec<(u64, String, Vec<String>)> {
+    let Ok(key) = StateKey::load(&dirs.state().join("state.key")) else { return Vec::new() };
+    let sessions: Vec<SessionState> = States::at(&dirs.state().join("sessions"), key).all();
+    let mut bound = Vec::new();
+    for session in &sessions {
+        for said in session.boundaries() {
+            let ended = session.released().filter(|(limit, _)| *limit == said).map(|(_, order)| order.to_owned());
+            bound.push((session.began_ms, said.to_owned(), ended.collect()));
+        }
+    }
+    bound.sort_by_key(|(began, ..)| std::cmp::Reverse(*began));
+    bound
 }
 
 /// What a call leaves behind for the rest of the session, as recorded.
