@@ -7,7 +7,7 @@ use super::prose::Word;
 const RETRACTIONS: &str = "\
     not no nope nah never dont cant cannot wont shouldnt mustnt without stop wait hold cancel abort undo \
     revert nevermind avoid refrain instead except unless but although however rather scratch forget actually \
-    neither nor hardly joking kidding jk against forbidden disallowed prohibited ignore disregard sarcasm lol off";
+    neither nor hardly joking kidding jk decided advise forbidden disallowed prohibited ignore disregard sarcasm lol off";
 
 /// Words that show that somebody else speaks: a report, a log, a pasted conversation.
 // An imperative in such a message may be theirs, and nothing in the text says where their words end.
@@ -35,21 +35,22 @@ const DOUBTS: &str = "\
     does do is are am think thinking thought wonder wondering guess hope wish wished want wants wanted need \
     needs needed like consider considering about someone somebody they he she we i i'd i'll i'm we'd we'll \
     you'd you'll everyone only than or either unclear sure? depending depends pending approval approved ci \
-    passes pass succeeds green ready done never almost nearly wherever because since so as";
+    passes pass succeeds green ready done never almost nearly wherever because since so as \
+    failed fails failing tried tries trying managed started stopped attempted refused forgot broke broken finished";
 
 /// Words that may stand before an order.
 // Politeness and enumeration before an order. Every other word before the verb makes it a report or a question.
 const LEADS: &str = "\
     please pls ok okay yes yep yeah sure great thanks thank you perfect good nice now also just next first \
-    finally let's lets kindly alright right cool fine lastly go ahead second third looks lgtm";
+    finally let's lets kindly alright right cool fine lastly go ahead second third looks lgtm hey hi hello";
 
 /// Words that may stand between `can you` and the verb.
 // With any other word between them the question is about something else: `can you explain how to push`.
 const POLITE: &str = "please pls now also just kindly then quickly go ahead next";
 
 /// Pairs that are an operation although their first word is on a list above.
-// `ask for review` is an order to request one, `a draft PR` a kind of pull request.
-const PAIRS: &[(&str, &[&str])] = &[("ask", &["for"]), ("draft", &["pr", "pull", "mr", "prs"])];
+// `ask for review` is an order to request one, `a draft PR` a kind of pull request, `as a dev dependency` a place.
+const PAIRS: &[(&str, &[&str])] = &[("ask", &["for"]), ("draft", &["pr", "pull", "mr", "prs"]), ("as", &["well", "a"])];
 
 /// Verbs that order something although they are on a list above: only as the head of an order.
 const HEADS: &str = "reply answer comment note";
@@ -72,18 +73,23 @@ pub(super) fn is_voice(word: &Word) -> bool {
     holds(VOICES, word)
 }
 
+/// The word at this place belongs to an operation, whatever lists it is on.
+fn is_pair(segment: &[Word], at: usize) -> bool {
+    let Some((word, next)) = segment.get(at).zip(segment.get(at + 1)) else { return false };
+    PAIRS.iter().any(|(first, nexts)| word.text == *first && nexts.contains(&next.text.as_str()))
+}
+
 /// The word at this place means that the message is talk or a report.
 pub(super) fn spoils(segment: &[Word], at: usize) -> bool {
     let Some(word) = segment.get(at) else { return false };
-    let is_pair = PAIRS.iter().any(|(first, nexts)| {
-        word.text == *first && segment.get(at + 1).is_some_and(|next| nexts.contains(&next.text.as_str()))
-    });
+    let is_pair = is_pair(segment, at);
     let is_head = holds(HEADS, word) && segment.get(..at).is_some_and(|before| before.iter().all(is_lead));
     !is_pair && !is_head && (is_voice(word) || holds(TALK, word))
 }
 
-pub(super) fn doubts(word: &Word) -> bool {
-    holds(DOUBTS, word)
+/// The word at this place makes the sentence something else than an order for now.
+pub(super) fn doubts(segment: &[Word], at: usize) -> bool {
+    segment.get(at).is_some_and(|word| holds(DOUBTS, word)) && !is_pair(segment, at)
 }
 
 fn is_lead(word: &Word) -> bool {
@@ -113,6 +119,11 @@ fn is_request(modal: &Word, you: &Word) -> bool {
 pub(super) enum IsRequest {
     Yes,
     No,
+}
+
+/// The piece of a sentence only says where: `in src/a.js, fix the typo`.
+pub(super) fn is_place(segment: &[Word]) -> bool {
+    segment.first().is_some_and(|word| holds("in on for at under inside with", word))
 }
 
 /// Where a clause begins that gives a purpose or reason and orders nothing.

@@ -104,40 +104,45 @@ fn spoils_anywhere(text: &str) -> bool {
 }
 
 /// The orders of one sentence; `None` if it makes the whole message doubtful.
+// A clause of purpose (`so that it says why`) is neither talk nor a report, and ends what is ordered.
 fn of_sentence(sentence: &Sentence) -> Option<Vec<Order>> {
     let limits = boundary::limited(sentence);
     let (mut heads, mut is_over, mut is_doubted, mut is_request) = (Vec::new(), false, false, false);
     for (segment, limit) in sentence.segments.iter().zip(limits) {
         // Where a limit begins, what follows may belong to it.
-        is_over |= limit.is_some();
         if limit.is_some() {
+            is_over = true;
             continue;
         }
         if segment.iter().any(lists::takes_back) {
             return None;
         }
-        let end = if is_over { 0 } else { lists::purpose(segment).unwrap_or(segment.len()) };
-        is_over |= end < segment.len();
+        let end = lists::purpose(segment).unwrap_or(segment.len());
         let said = segment.get(..end).unwrap_or_default();
-        let checked = if limit_follows(end, segment) { said } else { segment.as_slice() };
+        let checked = if end > 0 { said } else { segment.as_slice() };
         if (0..checked.len()).any(|at| lists::spoils(checked, at)) {
             return None;
         }
         let (start, request) = lists::head(said);
         is_request |= request == IsRequest::Yes;
         let order = said.get(start..).unwrap_or_default();
-        is_doubted |= order.iter().any(lists::doubts);
-        if order.first().is_some_and(|verb| !verb.is_quoted) {
-            heads.push(order.to_vec());
+        // A condition counts wherever in the sentence it stands.
+        is_doubted |= (0..order.len()).any(|at| lists::doubts(order, at));
+        if is_over {
+            continue;
         }
+        // A name behind *and* continues an order; anything else there makes it a report.
+        let is_verb = order.first().is_some_and(|verb| !verb.is_quoted && boundary::is_verb(&verb.text));
+        let continues = order.len() == 1 && !heads.is_empty();
+        if is_verb || continues {
+            heads.push(order.to_vec());
+        } else {
+            is_over = !order.is_empty() && !lists::is_place(order);
+        }
+        is_over |= end < segment.len();
     }
     let is_order = !is_doubted && (!sentence.is_question || is_request);
     Some(if is_order { joined(&heads) } else { Vec::new() })
-}
-
-/// The rest of the segment is a purpose: `so that it says why`. Its words are neither talk nor a report.
-fn limit_follows(end: usize, segment: &[Word]) -> bool {
-    end < segment.len() && end > 0
 }
 
 /// Verbs joined by *and* share an object, and a name that follows *and* continues the object before.

@@ -65,6 +65,7 @@ const FLOORS: &[&str] = &[
 
 #[test]
 fn plain_orders_clear_exactly_what_they_name() {
+    let mut unheard = Vec::new();
     for (command, message) in [
         ("git push", "push this branch"),
         ("git push", "Please push the branch."),
@@ -121,13 +122,16 @@ fn plain_orders_clear_exactly_what_they_name() {
         let without = judge(&facts(command, None), &Policy::built_in());
         assert_eq!((without.verdict, without.cleared_by), (Verdict::Confirm, Some(Clearance::Soft)), "{command}");
         let with = judged(command, message);
-        assert_eq!(with.verdict, Verdict::AutoApprove, "{command} / {message}: {:?}", with.opinions);
+        if with.verdict != Verdict::AutoApprove {
+            unheard.push(format!("{command} / {message}"));
+        }
         let strict = Policy { strict: true, ..Policy::built_in() };
         assert!(
             judge(&facts(command, Some(message)), &strict).verdict > Verdict::AutoApprove,
             "{command} under strict"
         );
     }
+    assert!(unheard.is_empty(), "{unheard:#?}");
 }
 
 #[test]
@@ -188,6 +192,15 @@ const ADVERSARIAL: &[&str] = &[
     "under no circumstances delete the old fixtures",
     "I said to never add lodash",
     "push this branch is what I did not say",
+    // Somebody or something else does it.
+    "the job failed to build and push",
+    "it tried to merge and push this branch",
+    "the release script has to rebase and push",
+    "it seems to merge and push",
+    "this makes it easy to commit and push this branch",
+    "two ways, push and merge",
+    "push this branch, the new one, if the tests pass",
+    "push this branch, the new one, when I am back",
     // Quotations, code, tool output, other voices.
     "the README says \"push this branch\"",
     "look at this: push this branch",
@@ -376,7 +389,7 @@ fn a_stated_limit_raises_and_nothing_else_is_touched() {
 fn judged_after(earlier: &[&str], call: ToolCall, message: Option<&str>) -> Judgement {
     let description: Description = serde_json::from_value(serde_json::json!({
         "home": "/home/dev", "project": "/home/dev/app", "earlier_messages": earlier, "restorable": 0,
-        "git": {"root": "/home/dev/app", "branch": "feature/login", "default_branch": "main",
+        "git": {"root": "/home/dev/app", "branch": "feature/login", "default_branch": "main", "ignored": ["target"],
             "remotes": {"origin": "https://github.com/acme/app.git"}}}))
     .unwrap();
     let call = ToolCall { user_message: message.map(str::to_owned), ..call };
@@ -398,6 +411,7 @@ fn bash(command: &str) -> ToolCall {
 
 #[test]
 fn a_limit_on_code_binds_what_changes_code() {
+    let mut wrong = Vec::new();
     for said in [
         "Only review src/mail.js for error handling. Don't change any code.",
         "Explain it, don't touch the code",
@@ -425,7 +439,9 @@ fn a_limit_on_code_binds_what_changes_code() {
             "rm -rf target",
             "prettier --check src",
         ] {
-            assert!(!is_bound(&[said], bash(command), None), "{command} / {said}");
+            if is_bound(&[said], bash(command), None) {
+                wrong.push(format!("bound: {command} / {said}"));
+            }
         }
         for command in [
             "sed -i 's/a/b/' src/mail.js",
@@ -449,10 +465,13 @@ fn a_limit_on_code_binds_what_changes_code() {
             "npm run dev",
             "git apply fix.patch",
         ] {
-            assert!(is_bound(&[said], bash(command), None), "{command} / {said}");
+            if !is_bound(&[said], bash(command), None) {
+                wrong.push(format!("free: {command} / {said}"));
+            }
         }
         assert!(is_bound(&[said], edit("src/mail.js"), None), "{said}");
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

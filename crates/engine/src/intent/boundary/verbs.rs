@@ -90,6 +90,47 @@ const CHANGES: &[&str] = &[
     "upgrade",
 ];
 
+/// Other verbs that begin an order.
+// What follows *and* is an order only behind an order: `it has to merge and push` tells what something else does.
+const OPENERS: &[&str] = &[
+    "check",
+    "verify",
+    "review",
+    "lint",
+    "make",
+    "do",
+    "finish",
+    "continue",
+    "set",
+    "try",
+    "find",
+    "go",
+    "have",
+    "split",
+    "reply",
+    "assign",
+    "reopen",
+    "resolve",
+    "mark",
+    "file",
+    "raise",
+    "submit",
+    "visit",
+    "compile",
+    "debug",
+    "rerun",
+    "retry",
+    "sort",
+    "use",
+    "pin",
+    "request",
+    "address",
+    "keep",
+    "work",
+    "investigate",
+    "pr",
+];
+
 /// Orders that end a limit on another kind as well.
 // To publish a branch is to push it; whoever opens a request for it sends it out.
 const ALSO: &[(&str, Kind)] = &[
@@ -124,6 +165,7 @@ pub(in crate::intent) fn ordered(verb: &str, kind: Kind) -> bool {
 /// It can order something, in its base form.
 pub(in crate::intent) fn is_verb(word: &str) -> bool {
     is_change(word)
+        || OPENERS.contains(&word)
         || VERBS.iter().any(|(names, _)| names.contains(&word))
         || ALSO.iter().any(|(verb, _)| *verb == word)
 }

@@ -20,10 +20,15 @@ pub(super) fn is_ordered(verb: &str, words: &[&Word], effect: &Effect, subject: 
     else {
         return false;
     };
-    let fits = is_deed(verb, words, kind, deed)
-        && only(effect, &[Mark::ExternalWrite, Mark::ExternalMessage, Mark::ListedHost, Mark::Creates]);
-    let Some(tails) = arguments(effect, subject).filter(|_| fits) else { return false };
     let numbers: Vec<&str> = words.iter().filter_map(|word| number(&word.text)).collect();
+    // A merge reaches the branch that everybody builds from, so the request has to be named.
+    let allowed: &[Mark] = match (deed, numbers.is_empty()) {
+        ("merge", true) => return false,
+        ("merge", false) => &[Mark::ExternalWrite, Mark::DefaultBranch],
+        _ => &[Mark::ExternalWrite, Mark::ExternalMessage, Mark::ListedHost, Mark::Creates],
+    };
+    let fits = is_deed(verb, words, kind, deed) && only(effect, allowed);
+    let Some(tails) = arguments(effect, subject).filter(|_| fits) else { return false };
     tails.iter().all(|tail| is_here(tail, deed, &numbers) && words.iter().all(|word| is_understood(word, tail)))
 }
 

@@ -69,13 +69,13 @@ pub(super) fn is_ordered(order: &Order, effect: &Effect, subject: &Subject<'_>) 
 fn names(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) -> bool {
     // Only what acts on the current branch has an object that goes without saying.
     git::is_ordered(verb, words, effect, subject)
+        || forge::is_ordered(verb, words, effect, subject)
         || (!words.is_empty()
             && (package::is_ordered(verb, words, effect, subject)
                 || package::is_declared(verb, words, effect, subject)
                 || file::is_deleted(verb, words, effect, subject)
                 || file::is_changed(verb, words, effect, subject)
                 || fetch(verb, words, effect)
-                || forge::is_ordered(verb, words, effect, subject)
                 || server::is_ordered(verb, words, effect, subject)))
 }
 

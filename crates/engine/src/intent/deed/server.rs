@@ -9,6 +9,7 @@ use crate::call::Tool;
 use crate::effect::{Effect, Target};
 use crate::intent::Subject;
 use crate::intent::prose::Word;
+use crate::secret;
 
 /// So many values of a call are looked at.
 // A call to a tracker has a dozen.
@@ -84,6 +85,10 @@ fn is_tool_for(parts: &[String], noun: &[&str], server: &str, verb: &str) -> boo
 fn fits(verb: &str, words: &[&Word], args: &Value, server: &str) -> bool {
     let mut values = Vec::new();
     collect(args, &mut values);
+    // Nobody orders a secret to be sent by ordering a ticket.
+    if secret::holds(&args.to_string()) {
+        return false;
+    }
     let numbers: Vec<&str> = words.iter().filter_map(|word| number(&word.text)).collect();
     let is_given = |text: &str| {
         values.iter().any(|value| value.split(|letter: char| !letter.is_alphanumeric()).any(|piece| piece == text))
