@@ -18,6 +18,9 @@ pub(super) use verbs::{Kind, is_verb, kind, ordered};
 // Each limit is compared with every effect of every later call of the turn.
 const MOST: usize = 16;
 
+/// So many words behind a denial are read.
+const REACH: usize = 64;
+
 /// Words that may stand right before a denial that is meant as an order.
 // `do not push` is an order only where a clause begins; in `the tests do not push` it is a statement. Decision 0017
 // says why words are compared with lists and not by a model.
@@ -414,6 +417,8 @@ fn denied(segment: &[Word], at: usize) -> Option<Limit> {
     if word.is_quoted || !is_order {
         return None;
     }
+    // Further away stands another clause; reading on from every denial would not be linear.
+    let after = after.get(..after.len().min(REACH)).unwrap_or_default();
     let all = after;
     let after = content(after);
     let (first, things) = after.split_first()?;
