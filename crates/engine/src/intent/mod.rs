@@ -81,9 +81,10 @@ fn subject<'a>(seen: &Seen<'a>, world: &'a dyn World) -> Subject<'a> {
     let needs_branch = |effect: &Effect| effect.marks.has_any(&[Mark::Push, Mark::HistoryRewrite, Mark::Commit]);
     let git = seen.effects.iter().any(needs_branch).then(|| world.git(&seen.call.cwd)).flatten();
     let (branch, default_branch) = git.map_or((None, None), |git| (git.branch, git.default_branch));
-    let text = match &seen.call.tool {
-        Tool::Bash { command, .. } | Tool::PowerShell { command } => Some(command.as_str()),
-        _ => None,
+    let text = if let Tool::Bash { command, .. } | Tool::PowerShell { command } = &seen.call.tool {
+        Some(command.as_str())
+    } else {
+        None
     };
     Subject {
         effects: seen.effects,

@@ -307,7 +307,7 @@ fn by_mark(thing: &str, effect: &Effect) -> bool {
 fn is_named(thing: &str, effect: &Effect, subject: &Subject<'_>) -> bool {
     let shown = match &effect.target {
         Target::Path(path) => inner(path, subject),
-        target => target.shown(),
+        target @ (Target::Host(_) | Target::Program(_) | Target::Resource(_) | Target::Unknown) => target.shown(),
     };
     let program = effect.by.split(' ').next().unwrap_or_default();
     let causes = |command: &&String| !program.is_empty() && command.starts_with(program);

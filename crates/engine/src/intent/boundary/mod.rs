@@ -389,7 +389,7 @@ fn hands_off(segment: &[Word]) -> Option<Limit> {
     let is_statement = segment.get(start).is_some_and(|word| matches!(word.text.as_str(), "is" | "are"));
     let from = if is_statement { 0 } else { start };
     let things = content(segment.get(from..)?);
-    (closes && !things.is_empty()).then(|| Limit { kind: None, things, is_broad: false })
+    (closes && !things.is_empty()).then_some(Limit { kind: None, things, is_broad: false })
 }
 
 /// A denial at this place, and what follows it.
