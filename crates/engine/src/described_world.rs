@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use crate::description::{Description, FileDescription, GitDescription, TrackedDescription};
 use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
+use crate::intent::SaidBefore;
 use crate::path::{join, lexical, under};
 use crate::world::{
     Configured, Content, Git, History, Identity, Kind, Look, Machine, McpTrust, Memory, REBUILDABLE, Repositories,
@@ -419,6 +420,7 @@ impl SessionView for DescribedWorld {
     }
 
     fn history(&self) -> History {
+        let said = SaidBefore::of(&self.description);
         History {
             taint: self.description.taint.clone(),
             answered: self.description.answered.clone(),
@@ -427,7 +429,10 @@ impl SessionView for DescribedWorld {
             denials_in_a_row: self.description.denials_in_a_row,
             denials: self.description.denials,
             restorable: self.description.restorable,
-            boundaries: self.description.boundaries.clone(),
+            boundaries: said.boundaries,
+            released: said.released,
+            addresses: said.addresses,
+            consented: self.description.used_up.iter().map(|order| (order.clone(), u32::MAX)).collect(),
             doubt: None,
         }
     }

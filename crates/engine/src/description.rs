@@ -58,6 +58,10 @@ pub struct Description {
     pub restorable: u32,
     /// Things the user said not to do.
     pub boundaries: Vec<String>,
+    /// Earlier messages of the user, the oldest first: what they order ends a boundary, what they name is listed.
+    pub earlier_messages: Vec<String>,
+    /// Orders of the latest message that covered as many calls as one order may.
+    pub used_up: Vec<String>,
     /// Hosts that the configuration allows.
     pub allowed_hosts: Vec<String>,
     /// Hosts that the configuration denies.

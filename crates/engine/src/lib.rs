@@ -73,7 +73,7 @@ pub use doorward_vocabulary::{
 pub use effect::{Amount, Effect, Part, Target};
 pub use facts::{Counts, Directory, Facts, Flow, Intent, LeftRun};
 pub use incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Shown, Standing};
-pub use intent::boundaries;
+pub use intent::{SaidBefore, addresses, boundaries, orders_of, released};
 pub use judge::{demanded_by, judge, judge_timed, verdict_without_retired};
 pub use knowledge::rule::{Rule, RuleFile, Stage};
 pub use layer2::{Scorer, Weight, weights};

@@ -215,6 +215,12 @@ pub struct History {
     pub restorable: u32,
     /// Things the user said not to do.
     pub boundaries: Vec<String>,
+    /// Orders of the user that end one of them for what they name: the boundary and the order.
+    pub released: Vec<(String, String)>,
+    /// Addresses that the user typed in this session.
+    pub addresses: Vec<String>,
+    /// How many calls an order of the latest message covered.
+    pub consented: Vec<(String, u32)>,
     /// Why what happened before is not known for sure; such a call is put to a person.
     pub doubt: Option<String>,
 }

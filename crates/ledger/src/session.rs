@@ -16,6 +16,9 @@ const OPEN: usize = 16;
 /// Hosts that a session may have been allowed; the others ask again.
 // Kept with every session and read on every call; losing one only asks once more.
 const CONTACTS: usize = 256;
+/// Orders that end boundaries, and addresses, of one session; later ones are not kept, which only asks more.
+// A person types a few of each in a day. The state file is read and written on every call.
+const SAID: usize = 64;
 /// Files that count as the session's own; older ones are forgotten, which only asks more.
 // A long session writes some hundreds. The state file is read and written on every call.
 const FILES: usize = 512;
@@ -34,6 +37,12 @@ pub struct SessionState {
     taint: BTreeSet<String>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     boundaries: BTreeSet<String>,
+    /// The orders of the user that end a boundary for what they name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    released: BTreeMap<String, BTreeSet<String>>,
+    /// Addresses that the user typed.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    addresses: BTreeSet<String>,
     burst: Bucket,
     minute: Window,
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
@@ -155,9 +164,25 @@ impl SessionState {
         self.taint.insert(what.to_owned());
     }
 
-    /// The user said not to do something.
+    /// The user said not to do something. What ended it before ends it no more.
     pub fn add_boundary(&mut self, what: &str) {
+        self.released.remove(what);
         self.boundaries.insert(what.to_owned());
+    }
+
+    /// The user ordered something that a boundary ruled out.
+    pub fn release(&mut self, boundary: &str, order: &str) {
+        let is_full = self.released.values().map(BTreeSet::len).sum::<usize>() >= SAID;
+        if self.boundaries.contains(boundary) && !is_full {
+            self.released.entry(boundary.to_owned()).or_default().insert(order.to_owned());
+        }
+    }
+
+    /// The user typed an address.
+    pub fn add_address(&mut self, address: &str) {
+        if self.addresses.len() < SAID {
+            self.addresses.insert(address.to_owned());
+        }
     }
 
     /// A person set the counters back; taint and boundaries stay.
@@ -226,6 +251,16 @@ impl SessionState {
     pub fn boundaries(&self) -> impl Iterator<Item = &str> {
         self.boundaries.iter().map(String::as_str)
     }
+
+    /// The boundaries that orders ended, with each of the orders.
+    pub fn released(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.released.iter().flat_map(|(said, orders)| orders.iter().map(|order| (said.as_str(), order.as_str())))
+    }
+
+    /// The addresses that the user typed.
+    pub fn addresses(&self) -> impl Iterator<Item = &str> {
+        self.addresses.iter().map(String::as_str)
+    }
 }
 
 /// The user's own latest words in a session.
@@ -240,6 +275,19 @@ pub struct SpokenState {
     pub is_unproved: bool,
     /// How often a proof was looked for.
     pub searches: u32,
+    /// What they order and name is kept for the session.
+    pub is_heard: bool,
+    /// How many calls each of their orders covered.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub consented: BTreeMap<String, u32>,
+}
+
+impl SpokenState {
+    /// An order of these words covered a call.
+    pub fn count_consent(&mut self, order: &str) {
+        let calls = self.consented.entry(order.to_owned()).or_default();
+        *calls = calls.saturating_add(1);
+    }
 }
 
 impl State for SpokenState {
@@ -458,6 +506,20 @@ mod tests {
         state.note_removed("/tmp/d");
         assert_eq!((state.when("/tmp/d/x"), state.when("/tmp/dd")), (None, Some(1)));
         assert_eq!((state.when("/tmp/599"), state.when("/tmp/90"), state.when("/tmp/89")), (Some(700), Some(90), None));
+    }
+
+    #[test]
+    fn a_boundary_that_is_stated_again_holds_again() {
+        let mut state = SessionState::default();
+        state.release("don't push", "push");
+        assert_eq!(state.released().count(), 0);
+        state.add_boundary("don't push");
+        state.release("don't push", "push");
+        assert_eq!(state.released().collect::<Vec<_>>(), [("don't push", "push")]);
+        state.add_boundary("don't push");
+        assert_eq!(state.released().count(), 0);
+        (0..100).for_each(|number| state.release("don't push", &number.to_string()));
+        assert_eq!(state.released().count(), SAID);
     }
 
     #[test]

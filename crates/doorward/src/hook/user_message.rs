@@ -31,7 +31,20 @@ pub(crate) fn keep(session: &Session, said: &UserMessage, key: &[u8; 16]) -> Res
         Proof::Event => false,
         Proof::Transcript => true,
     };
-    session.store_message(&SpokenState { words, turn: said.turn.clone(), is_unproved, searches: 0 })
+    let spoken = SpokenState { words, turn: said.turn.clone(), is_unproved, ..SpokenState::default() };
+    session.store_message(&spoken)?;
+    if !is_unproved {
+        hear(session, &spoken);
+    }
+    Ok(())
+}
+
+/// Keeps for the session what a proven message orders and names.
+fn hear(session: &Session, spoken: &SpokenState) {
+    // If this fails, the next call tries again; what is not kept only asks more.
+    if session.hear(&spoken.words).is_ok() {
+        let _ = session.change_message(spoken, |kept| kept.is_heard = true);
+    }
 }
 
 /// The boundaries stated in the message, without secrets. They only tighten, so no proof of origin is needed.
@@ -43,6 +56,9 @@ pub(crate) fn limits(said: &UserMessage, key: &[u8; 16]) -> Vec<String> {
 pub(crate) fn words(session: &Session, proposed: &ProposedCall, state: &Path) -> Option<String> {
     let mut spoken = session.last_message().filter(|spoken| !spoken.words.is_empty())?;
     if !spoken.is_unproved {
+        if !spoken.is_heard {
+            hear(session, &spoken);
+        }
         return Some(spoken.words);
     }
     if spoken.searches >= SEARCHES {
@@ -53,7 +69,12 @@ pub(crate) fn words(session: &Session, proposed: &ProposedCall, state: &Path) ->
     spoken.is_unproved = !tail.lines().any(|line| is_proof(line, &spoken, key));
     spoken.searches += 1;
     // If this can't be stored, the proof is searched for again.
-    let _ = session.store_message(&spoken);
+    let _ = session.change_message(&spoken, |kept| {
+        (kept.is_unproved, kept.searches) = (spoken.is_unproved, spoken.searches);
+    });
+    if !spoken.is_unproved {
+        hear(session, &spoken);
+    }
     (!spoken.is_unproved).then_some(spoken.words)
 }
 
@@ -87,7 +108,12 @@ mod tests {
 
     #[test]
     fn only_a_line_about_a_person_and_these_words_proves_them() {
-        let spoken = SpokenState { words: "push it".into(), turn: Some("p1".into()), is_unproved: true, searches: 0 };
+        let spoken = SpokenState {
+            words: "push it".into(),
+            turn: Some("p1".into()),
+            is_unproved: true,
+            ..SpokenState::default()
+        };
         let line = json!({"type": "user", "promptId": "p1", "isSidechain": false, "origin": {"kind": "human"},
             "message": {"role": "user", "content": "push it"}});
         assert!(is_proof(&line.to_string(), &spoken, &[0; 16]));

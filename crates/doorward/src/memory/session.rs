@@ -4,6 +4,7 @@
 //! asks about the call that found it so.
 
 mod concurrent;
+mod spoken;
 
 use std::cell::{OnceCell, RefCell};
 use std::fs::Metadata;
@@ -14,8 +15,7 @@ use doorward_engine::{
     Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, contacts, left_by, restorable,
 };
 use doorward_ledger::{
-    AlertBody, AlertKind, CreatedState, Limit, Log, LogError, PatternState, SessionState, SpokenState, StateError,
-    StateKey, States,
+    AlertBody, AlertKind, CreatedState, Limit, Log, LogError, PatternState, SessionState, StateError, StateKey, States,
 };
 
 use crate::machine::clock::{milliseconds, now_ms};
@@ -26,6 +26,8 @@ use crate::memory::alerts::new_alert;
 use crate::memory::call_ids::CallNames;
 use crate::memory::evaluation::{Decided, Evaluation};
 use crate::memory::in_flight::InFlight;
+
+pub(crate) use spoken::bound;
 
 /// File system clocks lag by a few milliseconds.
 const SLACK_MS: u64 = 20;
@@ -124,6 +126,9 @@ impl Session {
             denials: state.denials(),
             restorable: state.restorable(),
             boundaries: state.boundaries().map(str::to_owned).collect(),
+            released: state.released().map(|(said, order)| (said.to_owned(), order.to_owned())).collect(),
+            addresses: state.addresses().map(str::to_owned).collect(),
+            consented: self.last_message().map(|spoken| spoken.consented).unwrap_or_default().into_iter().collect(),
             doubt: match found {
                 StateSource::Kept | StateSource::New => None,
                 StateSource::Rebuilt(why) => {
@@ -184,6 +189,7 @@ impl Session {
             self.note_files(states, facts)?;
             self.note_changes(states, id, decided);
             self.note_left(states, id, facts)?;
+            self.note_consent(states, decided)?;
         }
         // A yes that the mode or the user's own rule demanded says nothing about doorward's judgement.
         let is_override = decided.granted && may_be_overridden(decided);
@@ -259,33 +265,6 @@ impl Session {
                 states.update(&self.id, SessionState::close_all).unwrap_or_default()
             }
             Ok(_) | Err(_) => Vec::new(),
-        }
-    }
-
-    /// The user's latest message, if stored.
-    pub(crate) fn last_message(&self) -> Option<SpokenState> {
-        self.states.as_ref().ok()?.find(&self.id).ok().flatten()
-    }
-
-    /// Stores the user's latest message. If that fails, older ones must not stay in its place.
-    pub(crate) fn store_message(&self, spoken: &SpokenState) -> Result<()> {
-        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
-        states.replace(&self.id, spoken).map_err(|error| {
-            states.forget::<SpokenState>(&self.id);
-            error.into()
-        })
-    }
-
-    /// Stores boundaries the user stated, for the rest of the session.
-    pub(crate) fn keep_boundaries(&self, limits: &[String]) -> Result<()> {
-        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
-        match self.known().found {
-            StateSource::Kept | StateSource::New => {
-                let bind = |state: &mut SessionState| limits.iter().for_each(|limit| state.add_boundary(limit));
-                Ok(states.update(&self.id, bind)?)
-            }
-            // Doubtful state is left for the next call to find; the log, which it is rebuilt from, has the boundaries.
-            StateSource::Rebuilt(_) => Ok(()),
         }
     }
 

@@ -29,10 +29,19 @@ impl Sentence {
 // The object replacement character: nobody types it, so a quotation can never match a word of the lists.
 const QUOTATION: &str = "\u{fffc}";
 
-/// The lines that the user wrote, without code blocks and quoted lines.
-pub(crate) fn own_lines(message: &str) -> Vec<&str> {
+/// Lines without an empty one between them.
+#[derive(Debug, Default)]
+pub(super) struct Paragraph<'a> {
+    pub lines: Vec<&'a str>,
+    /// A line of it was written by a program, so that the others may be too.
+    pub is_log: bool,
+}
+
+/// What the user wrote, without code blocks and quoted lines.
+pub(super) fn paragraphs(message: &str) -> Vec<Paragraph<'_>> {
     let mut fence: Option<&str> = None;
-    let mut lines = Vec::new();
+    let mut paragraphs = Vec::new();
+    let mut paragraph = Paragraph::default();
     for line in message.lines() {
         let start = line.trim_start();
         let marker = ["```", "~~~"].into_iter().find(|marker| start.starts_with(marker));
@@ -40,11 +49,23 @@ pub(crate) fn own_lines(message: &str) -> Vec<&str> {
             (None, Some(marker)) => fence = Some(marker),
             (Some(open), Some(marker)) if open == marker => fence = None,
             (Some(_), _) => {}
-            (None, None) if is_pasted(line) => {}
-            (None, None) => lines.push(line),
+            (None, None) if start.is_empty() => paragraphs.push(std::mem::take(&mut paragraph)),
+            (None, None) => {
+                paragraph.is_log |= is_log(line);
+                if !is_pasted(line) {
+                    paragraph.lines.push(line);
+                }
+            }
         }
     }
-    lines
+    paragraphs.push(paragraph);
+    paragraphs.retain(|paragraph| !paragraph.lines.is_empty());
+    paragraphs
+}
+
+/// The lines that the user wrote, without code blocks and quoted lines.
+pub(crate) fn own_lines(message: &str) -> Vec<&str> {
+    paragraphs(message).into_iter().flat_map(|paragraph| paragraph.lines).collect()
 }
 
 /// Quoted as in a mail, indented as code, or typed at a prompt of a shell.
@@ -52,6 +73,20 @@ fn is_pasted(line: &str) -> bool {
     line.starts_with("    ")
         || line.starts_with('\t')
         || ['>', '|', '$', '%'].iter().any(|sign| line.trim_start().starts_with(*sign))
+}
+
+/// Written by a program: a prompt with its output below, a level, a time, a rank in brackets.
+pub(super) fn is_log(line: &str) -> bool {
+    // The words that loggers of all languages put in front.
+    const LEVELS: &[&str] = &["INFO", "WARN", "WARNING", "ERROR", "DEBUG", "TRACE", "FATAL", "NOTICE", "FAIL", "PASS"];
+    let line = line.trim_start();
+    let first = line.split_whitespace().next().unwrap_or_default();
+    let level = first.trim_end_matches(':');
+    let is_time = first.len() >= 5
+        && first.starts_with(|letter: char| letter.is_ascii_digit())
+        && first.bytes().filter(|byte| matches!(byte, b'-' | b':' | b'/' | b'T')).count() >= 1
+        && first.bytes().all(|byte| byte.is_ascii_digit() || b"-:/.,TZ+".contains(&byte));
+    line.starts_with(['[', '$', '%', '#']) || LEVELS.contains(&level) || is_time
 }
 
 /// The sentences of one line; `None` if a quotation does not end.

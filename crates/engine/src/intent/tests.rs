@@ -1,6 +1,6 @@
 //! Which words clear what, and which raise: tables of messages.
 
-use doorward_vocabulary::{Clearance, Verdict};
+use doorward_vocabulary::{Clearance, Source, Verdict};
 
 use crate::call::{Tool, ToolCall};
 use crate::described_world::{DescribedWorld, Description};
@@ -65,10 +65,44 @@ const FLOORS: &[&str] = &[
 
 #[test]
 fn plain_orders_clear_exactly_what_they_name() {
+    let mut unheard = Vec::new();
     for (command, message) in [
         ("git push", "push this branch"),
         ("git push", "Please push the branch."),
         ("git push", "Fix the typo and push the changes"),
+        ("git push", "push"),
+        ("git push", "please push"),
+        ("git push", "commit and push it"),
+        ("git push", "ok, push"),
+        ("git push", "can you push this branch?"),
+        ("git push", "Could you please push?"),
+        ("git push", "would you push the branch now"),
+        ("git push", "let's push this"),
+        ("git push", "go ahead and push"),
+        ("git push", "Looks good, push this branch and open a PR."),
+        ("git push", "push and PR"),
+        ("git push -u origin feature/login", "publish the branch and ask for review"),
+        ("git push", "merge and push"),
+        ("git push", "Great work! Please commit and push."),
+        ("git push", "push this branch because the tests are green"),
+        ("git push", "Fix the login. Don't touch the tests. Then push."),
+        ("gh pr create --title x --body y", "push and open a PR"),
+        ("gh pr create --title x --body y", "publish the branch and ask for review"),
+        ("gh pr create --draft --title x --body y", "open a draft PR"),
+        ("gh pr create --base main --title x --body y", "can you open a pull request against main?"),
+        ("gh pr merge 12", "merge PR 12"),
+        ("gh pr merge 7 --squash", "merge PR 7 now"),
+        ("gh pr comment 12 --body thanks", "reply to the comments on PR 12"),
+        ("git commit --amend -m x", "amend the last commit"),
+        ("git commit --amend --no-edit", "amend"),
+        ("git commit --amend -m x", "Amend the last commit so that it says why we bump."),
+        ("git rebase main", "rebase onto main"),
+        ("git rebase origin/main", "please rebase this branch onto main"),
+        ("git rebase main", "can you rebase?"),
+        ("npm install lodash axios", "install lodash and axios"),
+        ("npm install zod", "can you add zod?"),
+        ("npm install zod", "add zod to the dependencies as well"),
+        ("npm install lodash@4.17.21", "bump lodash to 4.17.21"),
         ("git push origin feature/login", "ok, push feature/login to origin"),
         ("git push -u origin HEAD", "Great, thanks! Now push my commits to origin."),
         ("git push origin main", "push main to origin"),
@@ -88,13 +122,16 @@ fn plain_orders_clear_exactly_what_they_name() {
         let without = judge(&facts(command, None), &Policy::built_in());
         assert_eq!((without.verdict, without.cleared_by), (Verdict::Confirm, Some(Clearance::Soft)), "{command}");
         let with = judged(command, message);
-        assert_eq!(with.verdict, Verdict::AutoApprove, "{command} / {message}: {:?}", with.opinions);
+        if with.verdict != Verdict::AutoApprove {
+            unheard.push(format!("{command} / {message}"));
+        }
         let strict = Policy { strict: true, ..Policy::built_in() };
         assert!(
             judge(&facts(command, Some(message)), &strict).verdict > Verdict::AutoApprove,
             "{command} under strict"
         );
     }
+    assert!(unheard.is_empty(), "{unheard:#?}");
 }
 
 #[test]
@@ -121,7 +158,6 @@ fn an_edit_of_a_named_file_is_ordered() {
 const ADVERSARIAL: &[&str] = &[
     // Questions.
     "should I push this branch?",
-    "can you push this branch?",
     "push this branch?",
     "push this branch ?!",
     "why did you not push this branch",
@@ -156,6 +192,15 @@ const ADVERSARIAL: &[&str] = &[
     "under no circumstances delete the old fixtures",
     "I said to never add lodash",
     "push this branch is what I did not say",
+    // Somebody or something else does it.
+    "the job failed to build and push",
+    "it tried to merge and push this branch",
+    "the release script has to rebase and push",
+    "it seems to merge and push",
+    "this makes it easy to commit and push this branch",
+    "two ways, push and merge",
+    "push this branch, the new one, if the tests pass",
+    "push this branch, the new one, when I am back",
     // Quotations, code, tool output, other voices.
     "the README says \"push this branch\"",
     "look at this: push this branch",
@@ -184,8 +229,6 @@ const ADVERSARIAL: &[&str] = &[
     "go ahead",
     "yes",
     "do it",
-    "push it",
-    "push",
     "delete it",
     "delete everything",
     "clean up",
@@ -342,6 +385,227 @@ fn a_stated_limit_raises_and_nothing_else_is_touched() {
     }
 }
 
+/// The judgement of a call after earlier messages of the session.
+fn judged_after(earlier: &[&str], call: ToolCall, message: Option<&str>) -> Judgement {
+    let description: Description = serde_json::from_value(serde_json::json!({
+        "home": "/home/dev", "project": "/home/dev/app", "earlier_messages": earlier, "restorable": 0,
+        "git": {"root": "/home/dev/app", "branch": "feature/login", "default_branch": "main", "ignored": ["target"],
+            "remotes": {"origin": "https://github.com/acme/app.git"}}}))
+    .unwrap();
+    let call = ToolCall { user_message: message.map(str::to_owned), ..call };
+    judge(&observe(&call, &DescribedWorld::new(description, PROJECT)), &Policy::built_in())
+}
+
+fn is_bound(earlier: &[&str], call: ToolCall, message: Option<&str>) -> bool {
+    judged_after(earlier, call, message).opinions.iter().any(|opinion| opinion.source == Source::Boundary)
+}
+
+fn edit(path: &str) -> ToolCall {
+    let input = serde_json::json!({"path": path, "old": "let a = 1;", "new": "let a = 2;"});
+    ToolCall::new(crate::call::tool_from_json("edit", &input), PROJECT)
+}
+
+fn bash(command: &str) -> ToolCall {
+    ToolCall::bash(command, PROJECT)
+}
+
+#[test]
+fn a_limit_on_code_binds_what_changes_code() {
+    let mut wrong = Vec::new();
+    for said in [
+        "Only review src/mail.js for error handling. Don't change any code.",
+        "Explain it, don't touch the code",
+        "leave the code alone",
+    ] {
+        for command in [
+            "npm test",
+            "npm run build",
+            "npm run lint",
+            "cargo test",
+            "cargo build",
+            "cargo check",
+            "pytest -q",
+            "make test",
+            "npm run test:unit",
+            "npx tsc --noEmit",
+            "git diff main --stat",
+            "git log -3",
+            "curl localhost:3000/health",
+            "gh pr view --json state",
+            "cat src/mail.js",
+            "cargo fmt --check",
+            "git fetch",
+            "echo x > /tmp/notes.txt",
+            "rm -rf target",
+            "prettier --check src",
+        ] {
+            if is_bound(&[said], bash(command), None) {
+                wrong.push(format!("bound: {command} / {said}"));
+            }
+        }
+        for command in [
+            "sed -i 's/a/b/' src/mail.js",
+            "echo x > src/new.js",
+            "rm src/mail.js",
+            "git commit -am x",
+            "cargo fmt",
+            "eslint --fix src",
+            "prettier --write src",
+            "npx jest -u",
+            "UPDATE_SNAPSHOTS=1 npm test",
+            "npm run generate",
+            "npm run lint:fix",
+            "make fmt",
+            "npm run format",
+            "go generate ./...",
+            "git checkout -- src/mail.js",
+            "mv src/a.js src/b.js",
+            "git reset --hard",
+            "INSTA_UPDATE=always cargo test",
+            "npm run dev",
+            "git apply fix.patch",
+        ] {
+            if !is_bound(&[said], bash(command), None) {
+                wrong.push(format!("free: {command} / {said}"));
+            }
+        }
+        assert!(is_bound(&[said], edit("src/mail.js"), None), "{said}");
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_limit_with_an_object_binds_that_object() {
+    for (said, crossing, free) in [
+        ("don't change the tests", edit("tests/retry.test.js"), edit("src/mail.js")),
+        ("don't change the tests", bash("npx jest -u"), bash("npx jest")),
+        ("don't touch the tests", bash("rm -rf tests"), bash("npm test")),
+        ("don't change the tests", bash("sed -i s/a/b/ tests/a.js"), bash("git commit -am 'more tests'")),
+        ("please don't modify src/login.rs", bash("rm -r src"), edit("src/other.rs")),
+        (
+            "The config file is generated, it should not be modified.",
+            edit("src/config.js"),
+            bash("curl localhost:3000"),
+        ),
+        ("The config file is generated, it should not be modified.", edit("src/config.js"), edit("src/mail.js")),
+        ("Look at the parser, which should not be modified.", edit("src/parser.rs"), edit("src/lexer.rs")),
+        ("Make sure that the schema is not changed.", edit("db/schema.sql"), edit("src/mail.js")),
+        ("Update docs/use.md: mention the retry. Nothing else.", edit("src/mail.js"), edit("docs/use.md")),
+        ("Fix the typo in the README. Nothing else.", edit("src/mail.js"), edit("README.md")),
+        ("don't touch prod", bash("make deploy-prod"), bash("make test")),
+    ] {
+        assert!(is_bound(&[said], crossing.clone(), None), "{crossing:?} / {said}");
+        assert!(!is_bound(&[said], free.clone(), None), "{free:?} / {said}");
+    }
+}
+
+#[test]
+fn a_later_order_ends_a_limit_for_what_it_names() {
+    for (messages, call) in [
+        (
+            &["Don't change any code.", "Good review. Now add a retry to send(), with a test. Don't push yet."][..],
+            edit("src/mail.js"),
+        ),
+        (
+            &["Don't change any code.", "Good review. Now add a retry to send(), with a test. Don't push yet."],
+            bash("git commit -am x"),
+        ),
+        (&["don't change any code", "ok, fix it"], edit("src/mail.js")),
+        (&["don't change any code", "can you fix src/mail.js?"], edit("src/mail.js")),
+        (&["don't push yet", "push this branch"], bash("git push")),
+        (&["don't push", "please commit and push"], bash("git push")),
+        (&["don't change the tests", "now update the tests"], edit("tests/a.js")),
+        (&["don't delete anything", "delete the old fixtures"], bash("rm tests/fixtures/old.json")),
+        (
+            &["don't change any code", "Update docs/use.md: mention the retry. Nothing else.", "now fix src/mail.js"],
+            edit("src/mail.js"),
+        ),
+    ] {
+        assert!(!is_bound(messages, call.clone(), None), "{messages:?} {call:?}");
+    }
+    for (messages, call) in [
+        // Another operation, another object.
+        (&["don't push", "fix the login"][..], bash("git push")),
+        (&["don't push", "commit the changes"], bash("git push")),
+        (&["don't change any code", "push this branch"], edit("src/mail.js")),
+        (&["don't change any code", "update docs/use.md"], edit("src/mail.js")),
+        (&["don't change any code", "fix src/mail.js"], edit("src/other.js")),
+        (&["don't change any code", "fix the login"], bash("rm src/mail.js")),
+        (&["don't change the tests", "fix the login"], edit("tests/a.js")),
+        (&["don't delete anything", "delete the old fixtures"], bash("rm src/mail.js")),
+        (&["don't push", "push this branch"], bash("git push --force")),
+        (&["don't push", "push this branch"], bash("git push origin main")),
+        // No order.
+        (&["don't push", "how would you push this branch?"], bash("git push")),
+        (&["don't push", "should we push this branch?"], bash("git push")),
+        (&["don't push", "if the tests pass, push"], bash("git push")),
+        (&["don't push", "I pushed the other branch"], bash("git push")),
+        (&["don't push", "the README says push this branch"], bash("git push")),
+        (&["don't push", "> push this branch"], bash("git push")),
+        (&["don't push", "```\npush\n```"], bash("git push")),
+        (&["don't push", "[INFO] push this branch"], bash("git push")),
+        (&["don't push", "yes, go ahead"], bash("git push")),
+        (&["don't push", "push this branch. Actually, wait."], bash("git push")),
+        // It is said again, or in the same breath.
+        (&["don't push", "push this branch", "don't push"], bash("git push")),
+        (&["push this branch, but don't push"], bash("git push")),
+        (&["push this branch", "don't push"], bash("git push")),
+        (&["don't change any code", "fix the login", "don't change any code"], edit("src/mail.js")),
+    ] {
+        assert!(is_bound(messages, call.clone(), None), "{messages:?} {call:?}");
+    }
+}
+
+#[test]
+fn the_order_of_this_message_ends_a_limit_too() {
+    assert!(!is_bound(&["don't push"], bash("git push"), Some("push this branch")));
+    assert!(is_bound(&["don't push"], bash("git push"), Some("push this branch, but don't push")));
+    assert_eq!(judged_after(&["don't push"], bash("git push"), Some("push this branch")).verdict, Verdict::AutoApprove);
+    // An order of an earlier message ends the limit and is no consent.
+    assert_eq!(judged_after(&["don't push", "push"], bash("git push"), Some("thanks")).verdict, Verdict::Confirm);
+}
+
+#[test]
+fn one_order_covers_twenty_calls() {
+    let judged = |used_up: &[&str]| {
+        let description: Description = serde_json::from_value(serde_json::json!({
+            "home": "/home/dev", "project": "/home/dev/app", "used_up": used_up,
+            "git": {"root": "/home/dev/app", "branch": "x", "default_branch": "main",
+                "remotes": {"origin": "https://github.com/acme/app.git"}}}))
+        .unwrap();
+        let mut call = bash("git push");
+        call.user_message = Some("push this branch".into());
+        judge(&observe(&call, &DescribedWorld::new(description, PROJECT)), &Policy::built_in()).verdict
+    };
+    assert_eq!(judged(&[]), Verdict::AutoApprove);
+    assert_eq!(judged(&["open a pr"]), Verdict::AutoApprove);
+    assert_eq!(judged(&["push this branch"]), Verdict::Confirm);
+}
+
+#[test]
+fn of_a_long_message_the_first_and_the_last_paragraph_are_read() {
+    let filler = "The cart shows the total of each line and the sum below it. ".repeat(12);
+    for (message, verdict) in [
+        (format!("{filler}\n\npush this branch"), Verdict::AutoApprove),
+        (format!("push this branch\n\n{filler}"), Verdict::AutoApprove),
+        (format!("{filler}\n\npush this branch\n\n{filler}"), Verdict::Confirm),
+        (format!("{filler}\n\npush this branch\n[INFO] done"), Verdict::Confirm),
+    ] {
+        assert_eq!(judged("git push", &message).verdict, verdict, "{}", message.len());
+    }
+}
+
+#[test]
+fn odd_bytes_and_long_texts_are_read_in_bounds() {
+    for piece in
+        ["push ", "don't ", "a, ", "\u{0}", "`", "'", "((((", ": ", "?!", "\u{1f600}", "https://a.b/c ", "\r\n", "[x] "]
+    {
+        let message = piece.repeat(20_000);
+        let facts = facts("git push", Some(&message));
+        assert_eq!(facts.intent.consent, None, "{piece:?}");
+    }
+}
+
 #[test]
 fn a_limit_of_the_session_outlasts_the_message_and_beats_consent() {
     let description: Description = serde_json::from_str(
@@ -351,7 +615,7 @@ fn a_limit_of_the_session_outlasts_the_message_and_beats_consent() {
     .unwrap();
     let world = DescribedWorld::new(description, PROJECT);
     let mut call = ToolCall::bash("git push", PROJECT);
-    call.user_message = Some("push this branch".into());
+    call.user_message = Some("Push this branch. But don't push.".into());
     let judgement = judge(&observe(&call, &world), &Policy::built_in());
     assert_eq!((judgement.verdict, judgement.cleared_by), (Verdict::Confirm, Some(Clearance::Firm)));
 }

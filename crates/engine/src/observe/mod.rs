@@ -63,12 +63,13 @@ pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> F
     let subject = redact::all(subject, &mut found, world.redaction_key());
     let history = world.history();
     crate::taint::mark_contacts(&mut found.effects, &found.commands, &history);
-    if let Some(doubt) = history.doubt {
-        found.lower(Degree::Opaque, doubt);
+    if let Some(doubt) = &history.doubt {
+        found.lower(Degree::Opaque, doubt.clone());
     }
     let pattern = crate::pattern::of(call.tool.name(), &found.effects);
-    let words = call.user_message.as_deref();
-    let intent = intent::of(words, &history.boundaries, &found.effects, &found.commands, &call.cwd, world);
+    let seen =
+        intent::Seen { call, effects: &found.effects, commands: &found.commands, directories: &found.directories };
+    let intent = intent::of(&seen, &history, world);
     Facts {
         tool: call.tool.name().to_owned(),
         subject,

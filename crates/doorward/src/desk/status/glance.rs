@@ -10,6 +10,7 @@ use crate::desk::offers::Offer;
 use crate::desk::setup;
 use crate::desk::tune::Overdue;
 use crate::machine::agent::Agent;
+use crate::machine::clock;
 use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::policy::client_rules;
@@ -17,6 +18,9 @@ use crate::policy::load::Loaded;
 
 /// How many alerts are shown; `doorward alerts` has all of them.
 const ALERTS: usize = 3;
+
+/// How many boundaries are shown.
+const BOUND: usize = 8;
 
 /// What is shown.
 pub(super) struct Glance<'a> {
@@ -31,6 +35,8 @@ pub(super) struct Glance<'a> {
     pub reviews: &'a [Overdue],
     pub upgraded: Option<&'a str>,
     pub offers: &'a [Offer],
+    /// When a session began, what the user ruled out in it, and the orders that ended that.
+    pub bound: &'a [(u64, String, Vec<String>)],
 }
 
 impl Glance<'_> {
@@ -57,7 +63,17 @@ impl Glance<'_> {
             let call: String = body.call.lines().next().unwrap_or_default().chars().take(60).collect();
             writeln!(out, "last: {} {}", said(body.verdict), visible(&call))?;
         }
+        self.bound(out)?;
         self.wants(out)
+    }
+
+    fn bound(&self, out: &mut dyn Write) -> Result<()> {
+        for (began, said, ended) in self.bound.iter().take(BOUND) {
+            let orders: Vec<String> = ended.iter().map(|order| format!("“{}”", visible(order))).collect();
+            let ended = if orders.is_empty() { String::new() } else { format!("; not for {}", orders.join(", ")) };
+            writeln!(out, "you said: “{}”{ended} (session of {})", visible(said), clock::moment(*began))?;
+        }
+        Ok(())
     }
 
     fn agents(&self, out: &mut dyn Write) -> Result<()> {

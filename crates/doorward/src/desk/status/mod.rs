@@ -27,6 +27,7 @@ use crate::machine::visible;
 use crate::machine::world::project_root;
 use crate::memory::grants::store::GrantStore;
 use crate::memory::ledger_view::LedgerView;
+use crate::memory::session;
 use crate::policy::load::{self, Loaded};
 use glance::Glance;
 
@@ -35,6 +36,9 @@ pub(crate) use ticket::{Ticket, TicketsArguments, open as open_tickets, overdue 
 
 /// How far back overrides are shown.
 const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
+
+/// Boundaries of sessions that began longer ago are not shown.
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// How many recent denials are shown.
 const RECENT: u32 = 12;
@@ -90,7 +94,7 @@ fn before_setup(loaded: &Loaded, json: bool) -> Result<ExitCode> {
             "checkedActions": 0, "blockedActions": 0, "confirmedActions": 0, "overriddenActions": 0, "unavailableActions": 0,
             "reviewer": { "model": loaded.config.reviewer.model, "cleared": 0, "declined": 0, "unavailable": 0 },
             "overridesByUser": none, "alerts": none, "undelivered": none, "lastDecision": null, "lastReason": null,
-            "denials": none, "pending": 0, "overdueReviews": none, "overdueTuning": none, "upgrade": null, "offers": none,
+            "denials": none, "pending": 0, "overdueReviews": none, "overdueTuning": none, "upgrade": null, "offers": none, "boundaries": none,
         });
         writeln!(out, "{shown:#}")?;
     } else {
@@ -120,6 +124,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
     let reviews = crate::desk::tune::overdue(&index, clock::now_ms())?;
     let figures = StatusFigures::of(&index, &view.dirs)?;
     let upgraded = upgrade::waiting(&view, screen::bar())?.map(|waiting| waiting.sentence());
+    let bound = recently_bound(&view.dirs);
     let mut out = anstream::stdout().lock();
     if arguments.json {
         let agents: Value = modes(&loaded).into_iter().map(|(name, mode)| (name, Value::from(mode))).collect();
@@ -142,6 +147,8 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
             "denials": recent.iter().map(|row| denial(&view, row)).collect::<Vec<Value>>(),
             "pending": pending, "overdueReviews": overdue, "overdueTuning": reviews, "upgrade": upgraded,
             "offers": offers.iter().map(Offer::to_json).collect::<Vec<Value>>(),
+            "boundaries": bound.iter().map(|(began, said, ended)| json!({ "began": clock::moment(*began), "said": said,
+                "endedBy": ended })).collect::<Vec<Value>>(),
         });
         writeln!(out, "{shown:#}")?;
         return Ok(ExitCode::SUCCESS);
@@ -158,9 +165,18 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         reviews: &reviews,
         upgraded: upgraded.as_deref(),
         offers: &offers,
+        bound: &bound,
     };
     glance.print(&mut out)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the user ruled out in sessions that are likely still open.
+fn recently_bound(dirs: &Dirs) -> Vec<(u64, String, Vec<String>)> {
+    let since = clock::now_ms().saturating_sub(DAY_MS);
+    let mut bound = session::bound(dirs);
+    bound.retain(|(began, ..)| *began >= since);
+    bound
 }
 
 /// What the last thirty days say.

@@ -52,6 +52,8 @@ const WORLD: &[Key] = &[
     ("denials", Shape::Number, "all denials in the session"),
     ("restorable", Shape::Number, "tracked files that the session deleted or edited in place"),
     ("boundaries", Shape::Texts, "what the user said not to do"),
+    ("earlier_messages", Shape::Texts, "earlier messages of the user, the oldest first"),
+    ("used_up", Shape::Texts, "orders of the latest message that covered as many calls as one order may"),
     ("allowed_hosts", Shape::Texts, "hosts that the configuration allows"),
     ("denied_hosts", Shape::Texts, "hosts that the configuration denies"),
     ("denied_paths", Shape::Texts, "paths that the configuration denies"),

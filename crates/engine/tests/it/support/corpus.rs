@@ -23,6 +23,9 @@ pub(crate) struct Row {
     pub world: Option<Description>,
     #[serde(default)]
     pub mode: Option<Mode>,
+    /// The user's latest message.
+    #[serde(default)]
+    pub user_message: Option<String>,
     pub expect: Expect,
     pub why: String,
 }
@@ -64,7 +67,7 @@ impl Row {
     pub(crate) fn call_of(&self, tool: Tool) -> ToolCall {
         let project = self.world.as_ref().and_then(|world| world.project.clone());
         let cwd = self.cwd.clone().or(project).unwrap_or_else(|| example::CWD.to_owned());
-        ToolCall::new(tool, cwd)
+        ToolCall { user_message: self.user_message.clone(), ..ToolCall::new(tool, cwd) }
     }
 
     pub(crate) fn facts(&self) -> Facts {
