@@ -3,6 +3,7 @@
 use doorward_vocabulary::{FlowKind, PatternId};
 use serde::{Deserialize, Serialize};
 
+use crate::contained::Contained;
 use crate::coverage::Coverage;
 use crate::effect::{Effect, Part};
 use crate::reviewed::Review;
@@ -122,6 +123,9 @@ pub struct Facts {
     /// What a language model answered, where one was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Review>,
+    /// The effects are what a contained run did, and this is how it went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contained: Option<Contained>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub counts: Counts,
     /// What "similar" means for override rates, tickets and session grants.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use doorward_vocabulary::{Clearance, Degree, Mode, Source, Verdict};
 
 use crate::clear;
+use crate::contained;
 use crate::facts::Facts;
 use crate::layer1;
 use crate::layer2;
@@ -103,6 +104,7 @@ fn heard(facts: &Facts, policy: &Policy, hearing: Hearing<'_>) -> Heard {
     opinions.extend(cancelled(facts));
     opinions.extend(policy.permissions.opinions(facts));
     opinions.extend(coverage(facts));
+    opinions.extend(contained::opinion(facts));
     let (fired, shadow) = rules::opinions(facts, policy, hearing.extent);
     opinions.extend(fired);
     opinions.extend(matrix::floors(facts, &waived));

@@ -225,6 +225,7 @@ pub(crate) fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
         taint: Vec::new(),
         intent: Intent::default(),
         review: None,
+        contained: None,
         counts: Counts::default(),
         pattern: PatternId::default(),
         agent: String::new(),

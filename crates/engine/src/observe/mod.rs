@@ -4,6 +4,7 @@ mod arrivals;
 mod code;
 mod connect;
 mod content;
+mod deeds;
 mod field;
 mod files;
 mod guard;
@@ -38,6 +39,8 @@ use crate::observe::shell::reading::every_reading;
 use crate::observe::task_text::task_text;
 use crate::observe::tools::{fetch_tool, other_tool, task_tool, web_search};
 use crate::world::World;
+pub use deeds::observe_deeds;
+use sheet::found::Found;
 use sheet::observer::{By, Observer};
 use shell::runner::Runner;
 use shell::state::State;
@@ -59,6 +62,11 @@ pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> F
     found.note_unguarded_agents();
     note_guard_signals(&mut found, &subject);
     let subject = redact::all(subject, &mut found, world.redaction_key());
+    facts(call, subject, found, world)
+}
+
+/// What was found, with what session, history and the user's words say about it.
+fn facts(call: &ToolCall, subject: String, mut found: Found, world: &dyn World) -> Facts {
     let history = world.history();
     crate::taint::mark_contacts(&mut found.effects, &found.commands, &history);
     if let Some(doubt) = history.doubt {
@@ -81,6 +89,7 @@ pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> F
         taint: history.taint,
         intent,
         review: None,
+        contained: None,
         counts: Counts {
             reads_last_minute: history.reads_last_minute,
             reads_last_seconds: history.reads_last_seconds,

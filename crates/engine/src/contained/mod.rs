@@ -1,0 +1,10 @@
+//! The contained run: which questions it may answer, what it found, and whether the promise held.
+
+mod eligible;
+mod promise;
+mod run;
+
+pub use eligible::{Obstacle, obstacles};
+pub use promise::unpromised;
+pub(crate) use run::opinion;
+pub use run::{Contained, Deed, DeedKind};
