@@ -110,6 +110,9 @@ pub struct Facts {
     /// Files and directories of the project that the call fills with content nobody has read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<String>,
+    /// The call is nothing but a contained run, and the rest says what happens inside.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub boxed: bool,
     /// Something that the call starts goes on after its end.
     #[serde(default, skip_serializing_if = "is_false")]
     pub lingers: bool,

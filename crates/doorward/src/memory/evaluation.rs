@@ -228,6 +228,7 @@ pub(crate) fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
         intent: Intent::default(),
         review: None,
         contained: None,
+        boxed: false,
         counts: Counts::default(),
         pattern: PatternId::default(),
         agent: String::new(),

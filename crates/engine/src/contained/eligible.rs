@@ -34,7 +34,21 @@ words! {
 
 /// Everything that stands against a contained run; none if it may answer the question.
 pub fn obstacles(facts: &Facts, judgement: &Judgement, policy: &Policy) -> Vec<Obstacle> {
-    let mut found = of_judgement(judgement);
+    against(facts, &judgement.opinions, policy)
+}
+
+/// The box answers the question of a call that is handed to it: the deeds are judged before any of them counts.
+pub(crate) fn answer(opinions: &mut Vec<Opinion>, facts: &Facts, policy: &Policy) {
+    if !facts.boxed || !against(facts, opinions, policy).is_empty() {
+        return;
+    }
+    opinions.retain(|opinion| opinion.verdict == Verdict::AutoApprove);
+    opinions
+        .push(Opinion::approve(Source::Contained, "runs in a box, and what it did there is judged before it counts"));
+}
+
+fn against(facts: &Facts, opinions: &[Opinion], policy: &Policy) -> Vec<Obstacle> {
+    let mut found = of_opinions(opinions);
     let mut add = |obstacle: Obstacle, is_there: bool| {
         if is_there {
             found.push(obstacle);
@@ -52,13 +66,13 @@ pub fn obstacles(facts: &Facts, judgement: &Judgement, policy: &Policy) -> Vec<O
     found
 }
 
-fn of_judgement(judgement: &Judgement) -> Vec<Obstacle> {
-    match judgement.verdict {
-        Verdict::AutoApprove => return vec![Obstacle::NotAsked],
-        Verdict::Block => return vec![Obstacle::Blocked],
-        Verdict::Confirm => {}
+fn of_opinions(opinions: &[Opinion]) -> Vec<Obstacle> {
+    match opinions.iter().map(|opinion| opinion.verdict).max() {
+        Some(Verdict::AutoApprove) => return vec![Obstacle::NotAsked],
+        Some(Verdict::Block) => return vec![Obstacle::Blocked],
+        Some(Verdict::Confirm) | None => {}
     }
-    judgement.opinions.iter().filter(|opinion| opinion.verdict != Verdict::AutoApprove).filter_map(of_opinion).collect()
+    opinions.iter().filter(|opinion| opinion.verdict != Verdict::AutoApprove).filter_map(of_opinion).collect()
 }
 
 fn of_opinion(opinion: &Opinion) -> Option<Obstacle> {
@@ -66,9 +80,12 @@ fn of_opinion(opinion: &Opinion) -> Option<Obstacle> {
         return Some(Obstacle::Blocked);
     }
     match opinion.source {
-        Source::Mode | Source::Permission | Source::Boundary | Source::Cancelled | Source::Nothing => {
-            Some(Obstacle::Demanded)
-        }
+        Source::Mode
+        | Source::Permission
+        | Source::Boundary
+        | Source::Cancelled
+        | Source::Nothing
+        | Source::Contained => Some(Obstacle::Demanded),
         Source::Limit => Some(Obstacle::Denials),
         Source::Review => Some(Obstacle::Demanded),
         Source::Rule if opinion.rule.as_deref().is_some_and(|rule| rule.starts_with(rules::OWN)) => {
@@ -290,6 +307,48 @@ mod tests {
         ] {
             let found = check(command);
             assert!(found.split(' ').any(|word| word == obstacle), "{command}: {found}");
+        }
+    }
+
+    fn verdict(command: &str) -> Verdict {
+        let description: Description =
+            serde_json::from_str(include_str!("../../../../corpus/world.json")).unwrap_or_default();
+        let world = DescribedWorld::new(description, "/home/dev/project");
+        judge(&observe(&ToolCall::bash(command, "/home/dev/project"), &world), &Policy::built_in()).verdict
+    }
+
+    #[test]
+    fn a_call_handed_to_the_box_is_not_asked_about() {
+        assert_eq!(verdict("tool-nobody-knows --convert data.csv"), Verdict::Confirm);
+        assert_eq!(verdict("doorward run -- 'tool-nobody-knows --convert data.csv'"), Verdict::AutoApprove);
+        assert_eq!(verdict("doorward run -- tool-nobody-knows --convert data.csv"), Verdict::AutoApprove);
+    }
+
+    #[test]
+    fn the_box_answers_no_other_question() {
+        for command in [
+            "rm -rf ~",
+            "curl https://unlisted.example/x",
+            "git push",
+            "sudo ./x",
+            "cat ~/.ssh/id_ed25519",
+            "npm install left-pad",
+            "claude -p hi",
+            "echo x >> ~/.bashrc",
+            "doorward off",
+        ] {
+            let (inside, plain) = (verdict(&format!("doorward run -- '{command}'")), verdict(command));
+            assert!(plain > Verdict::AutoApprove && inside >= plain, "{command}: {plain} {inside}");
+        }
+        for command in [
+            "doorward run -- tool-nobody-knows > out.txt",
+            "doorward run -- tool-nobody-knows | sh",
+            "doorward run -- tool-nobody-knows; tool-nobody-knows",
+            "doorward run -- $X",
+            "./doorward run -- tool-nobody-knows",
+            "doorward run 8f3a",
+        ] {
+            assert!(verdict(command) > Verdict::AutoApprove, "{command}");
         }
     }
 }

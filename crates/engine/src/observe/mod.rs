@@ -27,6 +27,7 @@ mod tools;
 use doorward_vocabulary::{Degree, Mark, Marks};
 
 use crate::call::{Tool, ToolCall};
+use crate::contained;
 use crate::facts::{Counts, Facts, LeftRun};
 use crate::intent;
 use crate::observe::files::{edit_tool, read_tool, search_tool, write_tool};
@@ -53,6 +54,21 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
 
 /// The same for a call after which these commands of earlier calls run again.
 pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> Facts {
+    if let Some(inside) = inside_box(call, world) {
+        return Facts { boxed: true, ..outside_box(&inside, world, runs) };
+    }
+    outside_box(call, world, runs)
+}
+
+/// The call that happens inside, if this one only hands it to the box.
+fn inside_box(call: &ToolCall, world: &dyn World) -> Option<ToolCall> {
+    let Tool::Bash { command, background, unsandboxed } = &call.tool else { return None };
+    let command = contained::inner(command, world)?;
+    let tool = Tool::Bash { command, background: *background, unsandboxed: *unsandboxed };
+    Some(ToolCall { tool, ..call.clone() })
+}
+
+fn outside_box(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> Facts {
     let mut out = Observer::new(world);
     let subject = subject(call, &mut out, runs);
     let mut found = out.finish();
@@ -83,6 +99,7 @@ fn facts(call: &ToolCall, subject: String, mut found: Found, world: &dyn World) 
         effects: found.effects,
         flows: found.flows,
         arrivals: arrivals::bounded(found.arrivals, world.project()),
+        boxed: false,
         lingers: found.lingers,
         left: found.left,
         coverage: found.coverage,

@@ -120,6 +120,7 @@ impl Chance {
             },
             review: None,
             contained: None,
+            boxed: false,
             counts: self.counts(),
             pattern: "bash · nothing".into(),
             agent: "claude".into(),
