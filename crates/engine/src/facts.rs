@@ -3,6 +3,7 @@
 use doorward_vocabulary::{FlowKind, PatternId};
 use serde::{Deserialize, Serialize};
 
+use crate::contained::Contained;
 use crate::coverage::Coverage;
 use crate::effect::{Effect, Part};
 use crate::reviewed::Review;
@@ -109,6 +110,9 @@ pub struct Facts {
     /// Files and directories of the project that the call fills with content nobody has read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<String>,
+    /// The call is nothing but a contained run, and the rest says what happens inside.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub boxed: bool,
     /// Something that the call starts goes on after its end.
     #[serde(default, skip_serializing_if = "is_false")]
     pub lingers: bool,
@@ -122,6 +126,9 @@ pub struct Facts {
     /// What a language model answered, where one was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review: Option<Review>,
+    /// The effects are what a contained run did, and this is how it went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contained: Option<Contained>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub counts: Counts,
     /// What "similar" means for override rates, tickets and session grants.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use doorward_vocabulary::{Clearance, Degree, Mode, Source, Verdict};
 
 use crate::clear;
+use crate::contained;
 use crate::facts::Facts;
 use crate::layer1;
 use crate::layer2;
@@ -86,7 +87,9 @@ fn is_demand(opinion: &Opinion) -> bool {
     match opinion.source {
         Source::Mode | Source::Cancelled | Source::Permission | Source::Boundary | Source::Limit => true,
         Source::Rule => opinion.rule.as_deref().is_some_and(|rule| rule.starts_with(rules::OWN)),
-        Source::Coverage | Source::Matrix | Source::Score | Source::Review | Source::Nothing => false,
+        Source::Coverage | Source::Matrix | Source::Score | Source::Review | Source::Contained | Source::Nothing => {
+            false
+        }
     }
 }
 
@@ -103,6 +106,7 @@ fn heard(facts: &Facts, policy: &Policy, hearing: Hearing<'_>) -> Heard {
     opinions.extend(cancelled(facts));
     opinions.extend(policy.permissions.opinions(facts));
     opinions.extend(coverage(facts));
+    opinions.extend(contained::opinion(facts));
     let (fired, shadow) = rules::opinions(facts, policy, hearing.extent);
     opinions.extend(fired);
     opinions.extend(matrix::floors(facts, &waived));
@@ -126,6 +130,7 @@ fn heard(facts: &Facts, policy: &Policy, hearing: Hearing<'_>) -> Heard {
 impl Heard {
     /// Without the soft questions that something clears, and with what a reviewer says.
     fn cleared(mut self, facts: &Facts, policy: &Policy) -> Heard {
+        contained::answer(&mut self.opinions, facts, policy);
         clear::soft(&mut self.opinions, facts, policy);
         self.opinions.extend(review::opinion(&self.opinions, facts));
         self

@@ -23,6 +23,7 @@
 mod call;
 mod certificate_checks;
 mod clear;
+mod contained;
 mod coverage;
 mod described_world;
 mod description;
@@ -63,6 +64,9 @@ mod verdict;
 mod world;
 
 pub use call::{Change, ChangeKind, Tool, ToolCall, tool_from_json};
+pub use contained::{
+    Contained, Deed, DeedKind, Obstacle, inner as boxed_command, obstacles, quoted, text as command_text, unpromised,
+};
 pub use coverage::Coverage;
 pub use described_world::DescribedWorld;
 pub use description::Description;
@@ -79,7 +83,7 @@ pub use knowledge::rule::{Rule, RuleFile, Stage};
 pub use layer2::{Scorer, Weight, weights};
 pub use limits::{restorable, size};
 pub use matrix::{Floor, described, floor};
-pub use observe::{observe, observe_before};
+pub use observe::{observe, observe_before, observe_deeds};
 pub use pattern::of as pattern_of;
 pub use permission_pattern::Pattern;
 pub use permissions::{AcceptedCall, Permissions, is_plain_word, kind, question, texts_of};

@@ -34,6 +34,7 @@ words! {
         Review = "reviewer" : "the language model that you configured as reviewer",
         Boundary = "boundary" : "something you said not to do",
         Limit = "limit" : "a rate limit or the denial limit",
+        Contained = "contained" : "a contained run, whose deeds are judged",
         Nothing = "nothing" : "nothing judged the call",
     }
 }

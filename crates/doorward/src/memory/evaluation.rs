@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use doorward_engine::{
-    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, LeftRun, Mode, Opinion, Policy, Source, ToolCall,
-    Verdict, World, contacts, demanded_by, judge_timed, observe, observe_before, snapshot,
+    Clearance, Counts, Coverage, Degree, Facts, Intent, Judgement, LeftRun, Mode, Obstacle, Opinion, Policy, Source,
+    ToolCall, Verdict, World, contacts, demanded_by, judge_timed, observe, observe_before, snapshot,
 };
 use doorward_ledger::SnapshotTaken;
 use doorward_vocabulary::PatternId;
@@ -26,6 +26,8 @@ pub(crate) struct Evaluation {
     pub scoring: Option<Duration>,
     /// The verdict if everything the call loses were copied first, if that was requested.
     pub if_copied: Option<Verdict>,
+    /// What stands against a contained run, if that was requested; none if it may answer the question.
+    pub obstacles: Option<Vec<Obstacle>>,
 }
 
 /// A reviewer's answer, as recorded.
@@ -147,7 +149,7 @@ pub(crate) fn evaluate(call: &ToolCall, world: &dyn World, policy: &Policy) -> E
         let (facts, judgement) = after_panic(call, policy);
         (facts, (judgement, None), took)
     });
-    Evaluation { facts, judgement, took, observing, scoring, if_copied: None }
+    Evaluation { facts, judgement, took, observing, scoring, if_copied: None, obstacles: None }
 }
 
 /// Judges a call together with commands that run again after it; `None` if the engine panicked.
@@ -225,6 +227,8 @@ pub(crate) fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
         taint: Vec::new(),
         intent: Intent::default(),
         review: None,
+        contained: None,
+        boxed: false,
         counts: Counts::default(),
         pattern: PatternId::default(),
         agent: String::new(),

@@ -4,6 +4,7 @@ mod arrivals;
 mod code;
 mod connect;
 mod content;
+mod deeds;
 mod field;
 mod files;
 mod guard;
@@ -27,6 +28,7 @@ mod tools;
 use doorward_vocabulary::{Degree, Mark, Marks};
 
 use crate::call::{Tool, ToolCall};
+use crate::contained;
 use crate::facts::{Counts, Facts, LeftRun};
 use crate::intent;
 use crate::observe::files::{edit_tool, read_tool, search_tool, write_tool};
@@ -39,6 +41,8 @@ use crate::observe::shell::reading::every_reading;
 use crate::observe::task_text::task_text;
 use crate::observe::tools::{fetch_tool, other_tool, task_tool, web_search};
 use crate::world::World;
+pub use deeds::observe_deeds;
+use sheet::found::Found;
 use sheet::observer::{By, Observer};
 use shell::runner::Runner;
 use shell::state::State;
@@ -51,6 +55,21 @@ pub fn observe(call: &ToolCall, world: &dyn World) -> Facts {
 
 /// The same for a call after which these commands of earlier calls run again.
 pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> Facts {
+    if let Some(inside) = inside_box(call, world) {
+        return Facts { boxed: true, ..outside_box(&inside, world, runs) };
+    }
+    outside_box(call, world, runs)
+}
+
+/// The call that happens inside, if this one only hands it to the box.
+fn inside_box(call: &ToolCall, world: &dyn World) -> Option<ToolCall> {
+    let Tool::Bash { command, background, unsandboxed } = &call.tool else { return None };
+    let command = contained::inner(command, world)?;
+    let tool = Tool::Bash { command, background: *background, unsandboxed: *unsandboxed };
+    Some(ToolCall { tool, ..call.clone() })
+}
+
+fn outside_box(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> Facts {
     let mut out = Observer::new(world);
     let subject = subject(call, &mut out, runs);
     let knowledge = out.knowledge;
@@ -61,6 +80,11 @@ pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> F
     found.note_unguarded_agents();
     note_guard_signals(&mut found, &subject, knowledge);
     let subject = redact::all(subject, &mut found, world.redaction_key());
+    facts(call, subject, found, world)
+}
+
+/// What was found, with what session, history and the user's words say about it.
+fn facts(call: &ToolCall, subject: String, mut found: Found, world: &dyn World) -> Facts {
     let history = world.history();
     crate::taint::mark_contacts(&mut found.effects, &found.commands, &history);
     if let Some(doubt) = &history.doubt {
@@ -78,12 +102,14 @@ pub fn observe_before(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> F
         effects: found.effects,
         flows: found.flows,
         arrivals: arrivals::bounded(found.arrivals, world.project()),
+        boxed: false,
         lingers: found.lingers,
         left: found.left,
         coverage: found.coverage,
         taint: history.taint,
         intent,
         review: None,
+        contained: None,
         counts: Counts {
             reads_last_minute: history.reads_last_minute,
             reads_last_seconds: history.reads_last_seconds,

@@ -22,6 +22,9 @@ pub(crate) struct CheckAnswer {
     /// The verdict after snapshotting what the call would lose, as the hook does in mode `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub if_copied: Option<&'static str>,
+    /// What stands against trying it in a contained run; empty if that may answer the question.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub obstacles: Option<Vec<&'static str>>,
     pub reasons: Vec<String>,
     pub latency_us: u64,
 }
@@ -38,6 +41,7 @@ impl CheckAnswer {
             confidence: judgement.confidence.map(|confidence| confidence.get()),
             coverage: evaluation.facts.coverage.degree.as_str(),
             if_copied: evaluation.if_copied.map(|verdict| verdict.as_str()),
+            obstacles: evaluation.obstacles.as_ref().map(|all| all.iter().map(|one| one.as_str()).collect()),
             reasons: judgement.reasons_to_read().map(|opinion| visible(&opinion.because).into_owned()).collect(),
             latency_us: u64::try_from(evaluation.took.as_micros()).unwrap_or(u64::MAX),
         }
@@ -54,6 +58,7 @@ impl CheckAnswer {
             confidence: None,
             coverage: doorward_engine::Degree::Opaque.as_str(),
             if_copied: None,
+            obstacles: None,
             reasons: vec![reason],
             latency_us: 0,
         }

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, World, tool_from_json};
+use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, World, obstacles, tool_from_json};
 use serde_json::{Value, json};
 
 pub(crate) use answer::CheckAnswer;
@@ -127,6 +127,7 @@ fn evaluate(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
     let mut evaluation = evaluation::evaluate(call, world, policy);
     if evaluation.judgement.verdict != Verdict::AutoApprove && policy.mode == Mode::Auto {
         evaluation.if_copied = evaluation.once_copied(policy).map(|copied| copied.judgement.verdict);
+        evaluation.obstacles = Some(obstacles(&evaluation.facts, &evaluation.judgement, policy));
     }
     evaluation
 }

@@ -82,6 +82,7 @@ impl Loss {
                 judgement,
                 scoring,
                 if_copied: evaluation.if_copied,
+                obstacles: None,
                 took: evaluation.took,
                 observing: evaluation.observing,
             })),

@@ -56,9 +56,12 @@ pub(crate) fn explain(judgement: &Judgement, facts: &Facts) -> Explanation {
         // How it is counted matters only to the record, and the fault that follows needs the room.
         Source::Review => opinion.because.replacen(", which doesn't count as a denial:", ":", 1),
         Source::Limit => limits::explain_limit(&opinion.because),
-        Source::Mode | Source::Cancelled | Source::Permission | Source::Boundary | Source::Nothing => {
-            opinion.because.clone()
-        }
+        Source::Mode
+        | Source::Cancelled
+        | Source::Permission
+        | Source::Boundary
+        | Source::Contained
+        | Source::Nothing => opinion.because.clone(),
     };
     let instead = way_of(opinion, facts).filter(|instead| !instead.is_empty());
     let way = match instead {
@@ -113,7 +116,8 @@ fn rank(opinion: &Opinion, facts: &Facts) -> u8 {
         Source::Limit => 12,
         Source::Score => 13,
         Source::Mode => 14,
-        Source::Nothing => 15,
+        Source::Contained => 15,
+        Source::Nothing => 16,
     }
 }
 

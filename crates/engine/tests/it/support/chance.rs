@@ -119,6 +119,8 @@ impl Chance {
                 boundary: self.one_in(9).then(|| "do not push".into()),
             },
             review: None,
+            contained: None,
+            boxed: false,
             counts: self.counts(),
             pattern: "bash · nothing".into(),
             agent: "claude".into(),
