@@ -189,7 +189,7 @@ fn name(path: &Path) -> Result<&OsStr, Errno> {
 /// Something else under that name is a stranger's, or what this commit has put there.
 fn remove(root: BorrowedFd<'_>, path: &Path, entry: &Stamp) -> Result<(), Errno> {
     let parent = match parent(root, path) {
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(()),
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
         parent => parent?,
     };
     let name = name(path)?;

@@ -63,9 +63,18 @@ impl World {
     fn new() -> World {
         let base = TempDir::new().unwrap();
         let lower = base.path().join("project");
-        for path in
-            ["changed", "deleted", "to-directory", "tree/a/b", "tree/c", "again/old", "to-file/x/y", "kept/k", "ro/f"]
-        {
+        for path in [
+            "changed",
+            "deleted",
+            "to-directory",
+            "tree/a/b",
+            "tree/c",
+            "again/old",
+            "to-file/x/y",
+            "to-link/x/y",
+            "kept/k",
+            "ro/f",
+        ] {
             write(&lower, path, "before");
         }
         std::fs::set_permissions(lower.join("ro"), std::fs::Permissions::from_mode(0o555)).unwrap();
@@ -77,6 +86,9 @@ impl World {
         }
         std::fs::hard_link(upper.join("new"), upper.join("kept/linked")).unwrap();
         std::os::unix::fs::symlink("new", upper.join("link")).unwrap();
+        std::os::unix::fs::symlink("kept", upper.join("to-link")).unwrap();
+        std::os::unix::fs::symlink("kept", lower.join("was-link")).unwrap();
+        write(&upper, "was-link/k", "after");
         rustix::fs::setxattr(upper.join("changed"), "user.overlay.origin", b"", XattrFlags::empty()).unwrap();
         for path in ["deleted", "tree"] {
             whiteout(&upper, path);
@@ -163,6 +175,9 @@ fn a_commit_does_every_sort_of_change() {
         "to-directory",
         "to-directory/inner",
         "to-file",
+        "to-link",
+        "was-link",
+        "was-link/k",
     ];
     assert_eq!(paths, expected);
     assert!(

@@ -67,7 +67,8 @@ pub(crate) fn stamp_below(root: BorrowedFd<'_>, path: &Path) -> Result<Option<St
     let Some(name) = name else { return Ok(Some(Stamp::of(&rustix::fs::fstat(root)?))) };
     match open_below(root, parent) {
         Ok(parent) => stamp_at(parent.as_fd(), name),
-        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+        // What lies behind a link does not lie below this root.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
         Err(errno) => Err(errno),
     }
 }

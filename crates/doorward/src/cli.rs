@@ -6,7 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
     alerts, audit, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes, preview,
-    reconcile, replay, report, review, rollout, rules, setup, snapshots, status, trust, tune,
+    reconcile, replay, report, review, rollout, rules, run, setup, snapshots, status, trust, tune,
 };
 use crate::hook::notifier;
 use crate::hook::serve;
@@ -57,6 +57,14 @@ enum Command {
         #[arg(long, value_name = "SECONDS")]
         timeout: Option<u64>,
     },
+    /// Try a command in a box, judge what it really did, then keep it, hold it for you, or throw it away
+    ///
+    /// The command sees your files, without credentials and without network, and changes a copy. What it changed is judged like
+    /// any call: what doorward would approve is put in place, all of it or nothing; what it would ask about waits in
+    /// `doorward pending` with every change and deletion listed; the rest is thrown away. Agents may use it.
+    ///
+    /// Exit code: the command's own if its changes are in place, 75 if they wait for you, 126 if nothing was kept or run.
+    Run(run::RunArguments),
     /// Answer agents on a Unix socket: one JSON object per line in, one out
     ///
     /// Uses the same JSON as `doorward hook generic`, and answers only the user who started it.
@@ -196,6 +204,7 @@ pub fn command_line() -> ExitCode {
             crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).map(Into::into))
         }
         Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Run(arguments) => run::run(&arguments).unwrap_or_else(|error| failure(125, &error)),
         Command::Config(arguments) => config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Trust(arguments) => trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Untrust(arguments) => trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),

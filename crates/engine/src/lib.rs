@@ -87,7 +87,7 @@ pub use observe::{observe, observe_before, observe_deeds};
 pub use pattern::of as pattern_of;
 pub use permission_pattern::Pattern;
 pub use permissions::{AcceptedCall, Permissions, is_plain_word, kind, question, texts_of};
-pub use place::loads_by_itself;
+pub use place::{is_tool_cache, loads_by_itself, place_of};
 pub use policy::{Policy, Thresholds};
 pub use rejudge::{Comparison, Ruling, SemverBump, Shift, compare};
 pub use review::{REVIEWER_LISTS, REVIEWER_POLICY};

@@ -61,6 +61,8 @@ pub enum AlertKind {
     Unguarded,
     /// A rollout was taken back by itself.
     Rollback,
+    /// A contained run did more than doorward had said it would.
+    Promise,
 }
 
 /// Whether a person has seen it.
@@ -92,7 +94,7 @@ pub struct Alert {
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Spike,
         Self::Drop,
         Self::Overrides,
@@ -102,6 +104,7 @@ impl AlertKind {
         Self::Exchanged,
         Self::Unguarded,
         Self::Rollback,
+        Self::Promise,
     ];
 
     /// The word on screen and in the record.
@@ -117,6 +120,7 @@ impl AlertKind {
             Self::Exchanged => "exchanged",
             Self::Unguarded => "unguarded",
             Self::Rollback => "rollback",
+            Self::Promise => "promise",
         }
     }
 
@@ -160,6 +164,11 @@ impl AlertKind {
                  reconcile` in the last {} days",
                 WEEK_MS / DAY_MS
             ),
+            Self::Promise => format!(
+                "a contained run changed something that doorward had not expected from the call, in the last {} days: \
+                 doorward misunderstood the command",
+                WEEK_MS / DAY_MS
+            ),
             Self::Rollback => format!(
                 "a staged rollout was rolled back automatically in the last {} days; `doorward rollout status --explain` says why",
                 WEEK_MS / DAY_MS
@@ -173,7 +182,7 @@ impl AlertKind {
             Self::Drop => DAY_MS,
             Self::Overrides => WEEK_MS,
             Self::Spike | Self::Breaker | Self::Chain | Self::Notifier => 0,
-            Self::Exchanged | Self::Unguarded | Self::Rollback => 0,
+            Self::Exchanged | Self::Unguarded | Self::Rollback | Self::Promise => 0,
         }
     }
 }
@@ -196,7 +205,9 @@ impl Index {
         found.extend(self.breakers(&blocks, now_ms)?);
         found.extend(self.drops(now_ms)?);
         found.extend(self.much_overridden(now_ms)?);
-        for kind in [AlertKind::Notifier, AlertKind::Exchanged, AlertKind::Unguarded, AlertKind::Rollback] {
+        for kind in
+            [AlertKind::Notifier, AlertKind::Exchanged, AlertKind::Unguarded, AlertKind::Rollback, AlertKind::Promise]
+        {
             found.extend(self.told(kind, now_ms)?);
         }
         Ok(found)

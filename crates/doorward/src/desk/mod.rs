@@ -23,6 +23,7 @@ pub(crate) mod review;
 pub(crate) mod reviewer;
 pub(crate) mod rollout;
 pub(crate) mod rules;
+pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod setup;
 pub(crate) mod snapshots;

@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 mod attended;
 pub(crate) mod concurrent;
+pub(crate) mod contained;
 mod deadline;
 mod delivery;
 pub(crate) mod entry;

@@ -152,6 +152,14 @@ pub(crate) fn evaluate(call: &ToolCall, world: &dyn World, policy: &Policy) -> E
     Evaluation { facts, judgement, took, observing, scoring, if_copied: None, obstacles: None }
 }
 
+/// Judges facts that were observed elsewhere.
+pub(crate) fn of_facts(facts: Facts, policy: &Policy) -> Evaluation {
+    let start = Instant::now();
+    let (judgement, scoring) = timed(&facts, policy);
+    let took = start.elapsed();
+    Evaluation { facts, judgement, took, observing: Duration::ZERO, scoring, if_copied: None, obstacles: None }
+}
+
 /// Judges a call together with commands that run again after it; `None` if the engine panicked.
 pub(crate) fn with_runs(
     call: &ToolCall,

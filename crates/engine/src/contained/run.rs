@@ -22,6 +22,8 @@ pub enum DeedKind {
     Deleted,
     DirectoryMade,
     DirectoryRemoved,
+    /// Removed with everything in it and made again.
+    DirectoryReplaced,
     /// The mode bits it has now.
     Mode(u32),
     /// A symbolic link, and where it leads.

@@ -46,6 +46,9 @@ fn note(out: &mut Observer<'_>, deed: &Deed) {
         DeedKind::DirectoryRemoved => {
             out.touch_path(Touch::Create, path, &by, Marks::default());
         }
+        DeedKind::DirectoryReplaced => {
+            out.touch_path(Touch::DeleteTree, path, &by, Marks::default());
+        }
         DeedKind::Mode(mode) => {
             out.touch_path(Touch::Metadata, path, &by, of_mode(*mode));
         }

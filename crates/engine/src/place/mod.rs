@@ -57,6 +57,16 @@ pub(crate) fn classify(path: &str, world: &dyn World) -> Place {
     place
 }
 
+/// What a path holds, from its text and the machine's roots alone.
+pub fn place_of(path: &str, world: &dyn World) -> Sensitivity {
+    classify(path, world).sensitivity
+}
+
+/// Whether tools fill it again by themselves.
+pub fn is_tool_cache(path: &str, home: Option<&str>) -> bool {
+    is_cache(path, home)
+}
+
 /// A directory whose programs belong to the system.
 pub(crate) fn is_program_directory(path: &str) -> bool {
     ["/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/"]

@@ -4,6 +4,8 @@ use anyhow::{Context, Result, bail};
 use doorward_engine::Clearance;
 use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Grants, Reply};
 
+use crate::hook::contained;
+use crate::machine::paths::Dirs;
 use crate::machine::record::{LogEntry, Recorder};
 use crate::machine::user;
 use crate::machine::visible;
@@ -43,6 +45,8 @@ pub(crate) enum ApprovedBy<'a> {
 pub(crate) enum ApprovalStep {
     /// The call may run once.
     Granted,
+    /// What it did in its box is in place: so many changes.
+    Committed(usize),
     /// The second step is possible in this many milliseconds.
     FirstOfTwo(u64),
 }
@@ -87,6 +91,9 @@ pub(crate) fn approve(
     {
         return Ok(step);
     }
+    if pending.held.is_some() {
+        return commit(store, ledger, &pending, why).map(ApprovalStep::Committed);
+    }
     store_grant(store, ledger, &pending, why)?;
     Ok(ApprovalStep::Granted)
 }
@@ -108,6 +115,9 @@ pub(crate) fn refuse(store: &GrantStore, ledger: &mut dyn Recorder, id: &str, wh
     {
         let body = body(GrantStep::Withdrawn, &grant, &pending, why.clone());
         let _receipt = ledger.append(LogEntry::new(&body)?)?;
+    }
+    if pending.held.is_some() {
+        contained::discard_held(&Dirs::find().map_err(anyhow::Error::msg)?, &pending)?;
     }
     store.change(id, |pending| (pending.status, pending.first_step_ms) = (Status::Refused, None))?;
     let answer = AnswerBody { decision: pending.decision, reply: Reply::Declined, by: By::Person, why };
@@ -221,6 +231,16 @@ fn first_step(store: &GrantStore, pending: &Pending) -> Result<Option<ApprovalSt
             Ok(Some(ApprovalStep::FirstOfTwo(APART_MS)))
         }
     }
+}
+
+/// The call has run already; the yes is on record before what it did is put in place.
+fn commit(store: &GrantStore, ledger: &mut dyn Recorder, pending: &Pending, why: Option<String>) -> Result<usize> {
+    let answer = AnswerBody { decision: pending.decision.clone(), reply: Reply::Approved, by: By::Person, why };
+    let _receipt = ledger.append(LogEntry::new(&answer)?).context("can't record the approval, so it does not count")?;
+    let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    let changes = contained::commit_held(&dirs, pending, ledger)?;
+    store.change(&pending.id, |pending| pending.status = Status::Used)?;
+    Ok(changes)
 }
 
 fn store_grant(store: &GrantStore, ledger: &mut dyn Recorder, pending: &Pending, why: Option<String>) -> Result<()> {

@@ -108,7 +108,11 @@ pub(crate) fn approve(arguments: &ApproveArguments) -> Result<ExitCode> {
     let target = answer::to_type(&pending);
     let typed = match pending.needs() {
         Clearance::Soft | Clearance::Firm => {
-            if !person::agrees("Let exactly this call run once, within the next ten minutes?")? {
+            let question = match pending.held {
+                Some(_) => "It ran in a box. Put exactly these changes in place?",
+                None => "Let exactly this call run once, within the next ten minutes?",
+            };
+            if !person::agrees(question)? {
                 bail!("not approved");
             }
             None
@@ -123,6 +127,10 @@ pub(crate) fn approve(arguments: &ApproveArguments) -> Result<ExitCode> {
     match step {
         ApprovalStep::Granted => {
             writeln!(out, "Approved. Ask the agent to retry: the same call runs once within the next ten minutes.")?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ApprovalStep::Committed(changes) => {
+            writeln!(out, "Approved. Its changes are in place ({changes}); nothing runs again.")?;
             Ok(ExitCode::SUCCESS)
         }
         ApprovalStep::FirstOfTwo(wait_ms) => {

@@ -106,6 +106,7 @@ fn approve(dirs: &Dirs, id: &str, typed: Option<&str>, why: Option<String>) -> R
     let yes = typed.map_or(ApprovedBy::Key, ApprovedBy::Typed);
     match answer::approve(&GrantStore::open_at(dirs)?, &mut Ledger::open(dirs), id, yes, why)? {
         ApprovalStep::Granted => Ok(format!("approved `{id}`: the same call can run once within the next ten minutes")),
+        ApprovalStep::Committed(changes) => Ok(format!("approved `{id}`: its changes are in place ({changes})")),
         ApprovalStep::FirstOfTwo(wait_ms) => Ok(format!(
             "that was the first of two steps for `{id}`; nothing runs yet. Think it over, then type it again in {} s",
             wait_ms.div_ceil(1000)

@@ -204,7 +204,7 @@ pub(crate) struct ProposedCall {
 
 impl ProposedCall {
     /// A call of an agent that says nothing else about it.
-    fn bare(call: ToolCall) -> ProposedCall {
+    pub(crate) fn bare(call: ToolCall) -> ProposedCall {
         let situation = SessionContext::default();
         ProposedCall { call, id: None, turn: None, asked: AgentQuestion::Call, transcript: None, situation }
     }

@@ -74,6 +74,9 @@ pub(crate) struct Pending {
     /// When the first of two steps was typed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_step_ms: Option<u64>,
+    /// It has run in a box, and this is the name of that run; a yes puts what it did in place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
 }
 
 impl State for Pending {
