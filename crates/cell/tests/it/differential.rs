@@ -44,7 +44,7 @@ fn line(rng: &mut Rng) -> String {
         22 => format!("sort -o {f} {f}"),
         23 => format!("tar --sort=name --mtime=2020-01-01 -cf {g} {d} && tar xf {g} -C {e}"),
         24 => format!("dd if=/dev/zero of={f} bs=1 seek={} count=1 conv=notrunc status=none", rng.u32(0..500_000)),
-        25 => format!("split -b 3 {f} {d}/part-"),
+        25 => format!("split -b 20000 {f} {d}/part-"),
         26 => format!("install -m {mode} {f} {g}"),
         27 => format!("find {d} -type f -delete"),
         // Under a name that nothing opens: whoever opened it would wait for ever.
