@@ -170,6 +170,10 @@ impl<'a> Situation<'a> {
     }
 
     fn hold(self, evaluation: Evaluation, run: Run, deeds: Deeds, ledger: &mut dyn Recorder) -> Result<Ended> {
+        // There is nothing to show and nothing to keep.
+        if deeds.is_empty() {
+            return self.discard(evaluation, run, ledger);
+        }
         let status = run.status();
         let because = crate::memory::wording::explain(&evaluation.judgement, &evaluation.facts).reason;
         let changes = deeds.list().len();

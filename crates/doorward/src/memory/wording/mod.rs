@@ -50,6 +50,8 @@ pub(crate) fn explain(judgement: &Judgement, facts: &Facts) -> Explanation {
     let reason = match opinion.source {
         Source::Rule if judgement.verdict == Verdict::AutoApprove => opinion.because.clone(),
         Source::Rule => shortened(&of_rule(opinion, facts), REASON),
+        // The deeds are understood; how the run went is what stands against them.
+        Source::Coverage if facts.contained.is_some() && facts.coverage.because.is_empty() => opinion.because.clone(),
         Source::Coverage => shortened(&doubts::of_coverage(facts), REASON),
         Source::Matrix => shortened(&of_effect(opinion, facts), REASON),
         Source::Score => of_score(&opinion.because, facts),
