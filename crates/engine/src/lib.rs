@@ -71,7 +71,7 @@ pub use doorward_vocabulary::{
     Verdict,
 };
 pub use effect::{Amount, Effect, Part, Target};
-pub use facts::{Counts, Directory, Facts, Flow, Intent, LeftRun};
+pub use facts::{Built, Counts, Directory, Facts, Flow, Intent, LeftRun};
 pub use incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Shown, Standing};
 pub use intent::boundaries;
 pub use judge::{demanded_by, judge, judge_timed, verdict_without_retired};

@@ -131,6 +131,7 @@ words! {
     Facet {
         SettingsBesideOperand = "settings-beside-operand" : "loads settings that can run code from the folder of the file it looks at",
         ArgumentFiles = "argument-files" : "reads further arguments from `@FILE`",
+        AttachedValues = "attached-values" : "takes the value of a flag of one letter without a space as well: `-Iinclude`, `-lm`",
     }
 }
 

@@ -29,6 +29,7 @@ mod patch_hunk;
 mod patch_text;
 mod patches;
 mod positions;
+pub(super) mod provenance;
 mod reading;
 pub(super) mod recipe;
 mod request_flags;
