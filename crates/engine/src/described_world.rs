@@ -22,9 +22,7 @@ pub struct DescribedWorld {
     hardlinks: BTreeMap<String, String>,
     git_root: Option<String>,
     tracked: Option<Vec<String>>,
-    /// Where what is not described is not there.
     absent: Vec<String>,
-    /// Directories that the session made.
     made: Vec<String>,
     settings: Settings,
     own_programs: &'static [u8],
