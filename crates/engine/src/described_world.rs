@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::description::second_work_tree;
 pub(crate) use crate::description::{Description, FileDescription, GitDescription, TrackedDescription};
 use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 use crate::intent::SaidBefore;
@@ -22,6 +23,8 @@ pub struct DescribedWorld {
     hardlinks: BTreeMap<String, String>,
     git_root: Option<String>,
     tracked: Option<Vec<String>>,
+    absent: Vec<String>,
+    made: Vec<String>,
     settings: Settings,
     own_programs: &'static [u8],
 }
@@ -46,6 +49,8 @@ impl DescribedWorld {
             hardlinks: hardlinks.into_iter().map(|(path, other)| (absolute(&path), absolute(&other))).collect(),
             symlinks: symlinks.into_iter().map(|(path, target)| (absolute(&path), target)).collect(),
             temp: description.temp.clone().unwrap_or_else(|| vec!["/tmp".into(), "/var/tmp".into()]),
+            absent: description.absent.iter().map(|path| absolute(path)).collect(),
+            made: description.made.iter().map(|path| absolute(path)).collect(),
             git_root,
             tracked,
             own_programs: &[],
@@ -82,6 +87,24 @@ impl DescribedWorld {
         })
     }
 
+    /// Nothing is there: it is described so, or lies where everything would be described.
+    fn is_absent(&self, path: &str) -> bool {
+        let is_left_out = || {
+            let is_left_out = self.absent.iter().any(|absent| under(path, absent));
+            // Every machine has a directory for temporary files.
+            is_left_out
+                && !self.temp.iter().any(|temp| temp == path)
+                && !self.made.iter().any(|made| made == path)
+                && !self.has_files_below(path)
+        };
+        !self.symlinks.contains_key(path) && self.file(path).map_or_else(is_left_out, |file| file.exists == Some(false))
+    }
+
+    /// A path that the session made, or one below it; a link leads out of it.
+    fn is_below_made(&self, path: &str) -> bool {
+        self.made.iter().any(|made| under(path, made)) && !self.symlinks.contains_key(path)
+    }
+
     fn has_files_below(&self, path: &str) -> bool {
         self.files.keys().any(|known| known != path && under(known, path))
     }
@@ -107,14 +130,6 @@ impl DescribedWorld {
     }
 }
 
-/// A further work tree of the repository, in the directory beside it where tools put them: `<root>.worktrees/<name>`.
-fn second_work_tree<'d>(root: &str, directory: &'d str) -> Option<&'d str> {
-    let inner = directory.strip_prefix(root)?;
-    let inner = [".worktrees/", "__worktrees/", "-worktrees/"].iter().find_map(|start| inner.strip_prefix(start))?;
-    let name = inner.split('/').next().filter(|name| !name.is_empty())?;
-    directory.get(..directory.len() - inner.len() + name.len())
-}
-
 impl Machine for DescribedWorld {
     fn home(&self) -> Option<&str> {
         self.description.home.as_deref()
@@ -127,8 +142,15 @@ impl Machine for DescribedWorld {
     fn is_own_temporary(&self, path: &str) -> bool {
         let parent = crate::path::parent(path);
         let is_root = |directory: &str| directory != "/var/tmp" && self.temp.iter().any(|temp| temp == directory);
-        let is_own = |directory: &str| self.file(directory).is_some_and(|file| file.exists == Some(false));
-        is_root(parent) || (self.temp.iter().any(|temp| under(parent, temp)) && is_own(parent))
+        let is_own = |directory: &str| {
+            self.is_below_made(directory)
+                || self.file(directory).is_some_and(|file| file.exists == Some(false))
+                || self.absent.iter().any(|absent| under(directory, absent)) && self.is_absent(directory)
+        };
+        let above = std::iter::successors(Some(parent), |directory| Some(crate::path::parent(directory)));
+        let is_below = self.temp.iter().any(|temp| under(parent, temp));
+        is_below
+            && above.take_while(|directory| *directory != "/").find(|directory| !is_own(directory)).is_some_and(is_root)
     }
 
     fn shell(&self) -> Shell {
@@ -155,9 +177,14 @@ impl Machine for DescribedWorld {
         let file = self.file(path);
         let kind = match file {
             _ if self.symlinks.contains_key(path) => Kind::Link,
-            Some(file) if file.exists == Some(false) => Kind::Missing,
+            _ if self.is_absent(path) => Kind::Missing,
+            None if self.has_files_below(path)
+                || self.absent.iter().any(|absent| absent == path)
+                || self.made.iter().any(|made| made == path) =>
+            {
+                Kind::Directory
+            }
             Some(_) => Kind::File,
-            None if self.has_files_below(path) => Kind::Directory,
             None if self.description.complete => Kind::Missing,
             None => Kind::Unlisted,
         };
@@ -169,6 +196,7 @@ impl Machine for DescribedWorld {
             executable: file.is_some_and(|file| file.executable),
             hard_links: if self.hardlinks.contains_key(path) { 2 } else { 1 },
             created_this_session: file.is_some_and(|file| file.created_this_session),
+            is_built: file.is_some_and(|file| file.built),
             changed_since_trust: file
                 .is_some_and(|file| file.changed_since_trust || file.created_this_session || file.arrived),
         }
@@ -188,7 +216,7 @@ impl Machine for DescribedWorld {
 
     fn content(&self, path: &str, limit: usize) -> Content {
         match self.file(path) {
-            Some(file) if file.exists == Some(false) => Content::Missing,
+            _ if self.is_absent(path) => Content::Missing,
             Some(FileDescription { content: Some(content), .. }) if content.len() > limit => Content::TooLong,
             Some(FileDescription { content: Some(content), .. }) => Content::Text(content.clone()),
             Some(_) | None => Content::Unlisted,
@@ -206,6 +234,9 @@ impl Machine for DescribedWorld {
             let (files, bytes) = if file.exists == Some(false) { (0, 0) } else { (1, self.look(path).size) };
             let (unrestorable, unrestorable_bytes) = if restorable { (0, 0) } else { (files, bytes) };
             return Tally::Counted { files, bytes, unrestorable, unrestorable_bytes };
+        }
+        if self.is_absent(path) {
+            return Tally::Counted { files: 0, bytes: 0, unrestorable: 0, unrestorable_bytes: 0 };
         }
         Tally::Unknown
     }
@@ -276,10 +307,10 @@ impl Repositories for DescribedWorld {
             return Tracking::Outside;
         }
         let clean = if git.clean.unwrap_or(true) { Tracking::Clean } else { Tracking::Modified };
+        if self.is_absent(path) {
+            return Tracking::Untracked;
+        }
         if let Some(file) = self.file(path) {
-            if file.exists == Some(false) {
-                return Tracking::Untracked;
-            }
             match file.tracked {
                 Some(true) => return clean,
                 Some(false) if self.ignored_tracking(git, path).is_none() => return Tracking::Untracked,
@@ -413,6 +444,16 @@ impl SessionView for DescribedWorld {
 
     fn is_busy(&self) -> bool {
         self.description.busy
+    }
+
+    fn is_made(&self, path: &str) -> bool {
+        self.is_below_made(path) && !self.is_absent(path)
+    }
+
+    fn holds_only_own(&self, directory: &str) -> bool {
+        let is_linked = self.symlinks.keys().chain(self.hardlinks.keys()).any(|path| under(path, directory));
+        let is_work_tree = self.file(&join(directory, ".git")).is_some();
+        self.is_below_made(directory) && !is_linked && !is_work_tree
     }
 
     fn session_process(&self, pid: u32) -> bool {

@@ -31,6 +31,10 @@ pub struct Description {
     pub hardlinks: BTreeMap<String, String>,
     /// Files that are not described are not there.
     pub complete: bool,
+    /// At and below these paths, what is not described is not there.
+    pub absent: Vec<String>,
+    /// Directories that the session made, with everything below them.
+    pub made: Vec<String>,
     /// Another call of the session has not ended.
     pub busy: bool,
     pub case_insensitive: bool,
@@ -128,8 +132,18 @@ pub struct FileDescription {
     pub sha256: Option<String>,
     pub changed_since_trust: bool,
     pub created_this_session: bool,
+    /// A build of this session made it from sources of the trusted project, and nothing changed it since.
+    pub built: bool,
     /// So many files of the project import it.
     pub dependents: Option<u32>,
     /// Git, a patch, an archive or a download put it there; for a directory, all that is below.
     pub arrived: bool,
+}
+
+/// A further work tree of the repository, in the directory beside it where tools put them: `<root>.worktrees/<name>`.
+pub(crate) fn second_work_tree<'d>(root: &str, directory: &'d str) -> Option<&'d str> {
+    let inner = directory.strip_prefix(root)?;
+    let inner = [".worktrees/", "__worktrees/", "-worktrees/"].iter().find_map(|start| inner.strip_prefix(start))?;
+    let name = inner.split('/').next().filter(|name| !name.is_empty())?;
+    directory.get(..directory.len() - inner.len() + name.len())
 }

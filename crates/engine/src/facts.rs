@@ -45,6 +45,21 @@ pub struct LeftRun {
     pub is_reread: bool,
 }
 
+/// What the builds of a call made of the trusted project, once it has run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Built {
+    /// Files and directories that a compiler or a build was told to make.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<String>,
+    /// A recipe was followed that may make anything below this directory that git does not keep.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
+    /// What else the call wrote; none of it was built.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
+}
+
 /// What the user's own words say about this call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
@@ -119,6 +134,9 @@ pub struct Facts {
     /// What that runs, also by way of other files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<LeftRun>,
+    /// What its builds leave for later calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub built: Option<Built>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taint: Vec<String>,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -59,6 +59,7 @@ mod reviewed;
 mod rules;
 mod secret;
 pub mod snapshot;
+mod switched_off_tests;
 mod taint;
 mod verdict;
 mod world;
@@ -75,7 +76,7 @@ pub use doorward_vocabulary::{
     Verdict,
 };
 pub use effect::{Amount, Effect, Part, Target};
-pub use facts::{Counts, Directory, Facts, Flow, Intent, LeftRun};
+pub use facts::{Built, Counts, Directory, Facts, Flow, Intent, LeftRun};
 pub use incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Shown, Standing};
 pub use intent::{SaidBefore, addresses, boundaries, orders_of, released};
 pub use judge::{demanded_by, judge, judge_timed, verdict_without_retired};

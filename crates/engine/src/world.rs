@@ -45,6 +45,8 @@ pub struct Look {
     pub created_this_session: bool,
     /// Differs from what was there when the project was trusted, and not by edits that doorward judged.
     pub changed_since_trust: bool,
+    /// A build of this session made it from sources of the trusted project, and it is as that build left it.
+    pub is_built: bool,
 }
 
 /// What a search may test about a file beside its name.
@@ -379,6 +381,16 @@ pub trait SessionView {
     fn scratch(&self) -> &[String];
     /// Another call of the session may be at work, so that the disk may change before this one runs.
     fn is_busy(&self) -> bool {
+        false
+    }
+    /// The path is a directory among temporary files that the session made, or lies in one and was made after it. Who wrote
+    /// what it holds is another question: a repository that was fetched lies there as well.
+    fn is_made(&self, _path: &str) -> bool {
+        false
+    }
+    /// Everything in this directory came to be in this session and belongs to the user: nothing was moved, linked or mounted
+    /// into it, and it is no work tree of a repository elsewhere.
+    fn holds_only_own(&self, _directory: &str) -> bool {
         false
     }
     /// The process belongs to this session.

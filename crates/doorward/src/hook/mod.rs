@@ -184,6 +184,7 @@ fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut d
         session.withdraw_call(Some(&outcome.id));
     }
     let changed = session.end_call(&outcome.id);
+    session.end_build(&outcome.id, outcome.result == CallResult::Ran);
     if has_run {
         snapshots::ran(&surroundings.dirs, &outcome.id);
         // If this fails, the file counts as brought from elsewhere after git restores it, which only asks.

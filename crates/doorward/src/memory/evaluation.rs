@@ -230,6 +230,7 @@ pub(crate) fn nothing_known(tool: &str, coverage: Coverage) -> Facts {
         flows: Vec::new(),
         arrivals: Vec::new(),
         lingers: false,
+        built: None,
         left: Vec::new(),
         coverage,
         taint: Vec::new(),

@@ -91,6 +91,10 @@ impl Footprint {
     pub(crate) fn of(id: &str, facts: &Facts, recipes: impl FnOnce() -> Vec<String>) -> Option<Footprint> {
         let effects = &facts.effects;
         let mut runs = paths(effects, |effect| effect.operation == Operation::Execute || is_input(facts, effect));
+        if facts.built.is_some() {
+            // What is built from a file is run from it.
+            runs.extend(paths(effects, |effect| effect.operation == Operation::Read));
+        }
         let left: Vec<String> = facts.left.iter().map(|run| run.file.clone()).collect();
         // What keeps running is checked against later writes by what it would then do, not by its name.
         runs.retain(|run| !left.contains(run));
@@ -195,7 +199,12 @@ impl InFlight {
     /// A call that changes or runs something may still be running. A background server that is only known to write its output
     /// does not count.
     pub(crate) fn is_busy(&self, now_ms: u64) -> bool {
-        let is_at_work = |call: &&Footprint| !(call.is_asked || call.is_background && !call.stirs);
+        self.is_busy_beside("", now_ms)
+    }
+
+    /// The same, this call aside.
+    pub(crate) fn is_busy_beside(&self, id: &str, now_ms: u64) -> bool {
+        let is_at_work = |call: &&Footprint| call.id != id && !(call.is_asked || call.is_background && !call.stirs);
         self.calls.iter().filter(is_at_work).any(|call| call.lasts(now_ms, self.reports))
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod alerts;
 pub(crate) mod arrivals;
+pub(crate) mod builds;
 pub(crate) mod call_ids;
 pub(crate) mod decisions;
 pub(crate) mod digest;

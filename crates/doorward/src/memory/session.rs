@@ -3,6 +3,7 @@
 //! If the state is damaged, forged, or missing although the log knows the session, it is rebuilt from the log, and doorward
 //! asks about the call that found it so.
 
+mod built;
 mod concurrent;
 mod spoken;
 
@@ -22,7 +23,9 @@ use crate::machine::clock::{milliseconds, now_ms};
 use crate::machine::file_digests::{self, FileDigests};
 use crate::machine::paths::Dirs;
 use crate::machine::record;
+use crate::machine::world::temporary;
 use crate::memory::alerts::new_alert;
+use crate::memory::builds::Builds;
 use crate::memory::call_ids::CallNames;
 use crate::memory::evaluation::{Decided, Evaluation};
 use crate::memory::in_flight::InFlight;
@@ -47,6 +50,7 @@ pub(crate) struct Session {
     limit: Limit,
     known: OnceCell<KnownState>,
     created: OnceCell<CreatedState>,
+    builds: OnceCell<Builds>,
     /// The alerts a call triggered.
     alerts: RefCell<Vec<AlertBody>>,
 }
@@ -83,6 +87,7 @@ impl Session {
             limit: Limit { per_minute: thresholds.reads_per_minute, burst: thresholds.read_burst },
             known: OnceCell::new(),
             created: OnceCell::new(),
+            builds: OnceCell::new(),
             alerts: RefCell::default(),
         }
     }
@@ -168,11 +173,16 @@ impl Session {
         if !metadata.is_file() || began == 0 || born.saturating_add(SLACK_MS) < began {
             return false;
         }
+        self.when_created(path).is_some_and(|when| born.saturating_add(SLACK_MS) >= when)
+    }
+
+    /// When the session was let create the path.
+    pub(crate) fn when_created(&self, path: &str) -> Option<u64> {
         let created = self.created.get_or_init(|| {
             let found = self.states.as_ref().ok().and_then(|states| states.load::<CreatedState>(&self.id).ok());
             found.unwrap_or_default()
         });
-        created.when(path).is_some_and(|when| born.saturating_add(SLACK_MS) >= when)
+        created.when(path)
     }
 
     /// Notes a judged call. This comes before the record: if that fails, the session is left riskier, not safer.
@@ -188,6 +198,7 @@ impl Session {
         if decided.may_run() {
             self.note_files(states, facts)?;
             self.note_changes(states, id, decided);
+            self.note_builds(states, id, facts);
             self.note_left(states, id, facts)?;
             self.note_consent(states, decided)?;
         }
@@ -349,6 +360,8 @@ impl Session {
         // Only what the facts mark as created: overwriting a file doesn't make it the session's own.
         let created: Vec<String> =
             touched(Operation::Write).filter(|(_, marks)| marks.has(Mark::Creates)).map(|(path, _)| path).collect();
+        // `mkdir -p` makes the directories above as well.
+        let above: Vec<String> = created.iter().filter_map(|path| temporary::missing_above(path)).collect();
         let deleted: Vec<String> = touched(Operation::Delete).map(|(path, _)| path).collect();
         let had_any = || matches!(states.find::<CreatedState>(&self.id), Ok(Some(_)));
         if created.is_empty() && (deleted.is_empty() || !had_any()) {
@@ -356,7 +369,7 @@ impl Session {
         }
         let change = |state: &mut CreatedState| {
             deleted.iter().for_each(|path| state.note_removed(path));
-            created.iter().for_each(|path| state.note_created(path, self.now_ms));
+            above.iter().chain(&created).for_each(|path| state.note_created(path, self.now_ms));
         };
         if states.update(&self.id, change).is_err() {
             // Forgetting which files are the session's own only leads to more questions.

@@ -3,7 +3,7 @@
 use doorward_vocabulary::{Mark, Marks};
 
 use crate::world::World;
-use crate::{certificate_checks, foreign_settings, path, secret};
+use crate::{certificate_checks, foreign_settings, path, secret, switched_off_tests};
 
 /// Keys of a package manifest whose value is run without being asked for.
 // `npm install` runs these without being asked; a new one is how a poisoned manifest gets to run (files-022).
@@ -78,6 +78,9 @@ pub(super) fn weakens(path: &str, new: &str, world: &dyn World, old: impl Fn() -
     let is_new = |has: &dyn Fn(&str) -> bool| is_there(has) && !old().is_some_and(|old| has(&old));
     if is_new(&|text| certificate_checks::switches_off(path, text)) {
         marks.add(Mark::TlsWeakened);
+    }
+    if switched_off_tests::are_more(path, new, old().as_deref()) {
+        marks.add(Mark::SkipsChecks);
     }
     let project = world.project();
     if is_new(&|text| project.is_some_and(|root| foreign_settings::loads_from_elsewhere(path, text, root))) {

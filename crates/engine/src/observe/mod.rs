@@ -37,6 +37,7 @@ use crate::observe::hidden::note_hidden;
 use crate::observe::hunting::note_token_search;
 use crate::observe::left_running::run_again;
 use crate::observe::mcp::mcp_tool;
+use crate::observe::program::provenance::left_built;
 use crate::observe::shell::reading::every_reading;
 use crate::observe::task_text::task_text;
 use crate::observe::tools::{fetch_tool, other_tool, task_tool, web_search};
@@ -104,6 +105,7 @@ fn facts(call: &ToolCall, subject: String, mut found: Found, world: &dyn World) 
         arrivals: arrivals::bounded(found.arrivals, world.project()),
         boxed: false,
         lingers: found.lingers,
+        built: found.built.filter(|_| !found.lingers && found.coverage.degree <= Degree::Delegated),
         left: found.left,
         coverage: found.coverage,
         taint: history.taint,
@@ -223,6 +225,7 @@ fn bash(command: &str, cwd: &str, out: &mut Observer<'_>, runs: &[LeftRun]) {
     out.start_in(state.cwd.as_ref());
     let shell = out.world.shell();
     let output = every_reading(&mut Runner::new(out), command, shell, &mut state, &Stream::empty(), "");
+    out.left_built = left_built(out, &state);
     run_again(&mut Runner::new(out), runs, &state);
     note_token_search(out, None);
     out.settle_absent();

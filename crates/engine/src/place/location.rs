@@ -141,7 +141,7 @@ fn in_project(ground: &Ground, project: &str) -> Location {
 fn in_temporary(ground: &Ground, root: &str) -> Location {
     let mut location = if ground.is_at(root) {
         at(Scope::System, Reach::Machine, &[Mark::SystemDirectory, Mark::Temp])
-    } else if ground.world.look(ground.path).created_this_session || is_fresh(ground, root) {
+    } else if is_of_session(ground) || is_fresh(ground, root) {
         at(Scope::Scratch, Reach::Workspace, &[Mark::Temp])
     } else {
         at(Scope::OtherRepo, Reach::Workspace, &[Mark::Temp])
@@ -154,17 +154,22 @@ fn in_temporary(ground: &Ground, root: &str) -> Location {
     location
 }
 
+fn is_of_session(ground: &Ground) -> bool {
+    ground.world.look(ground.path).created_this_session || ground.world.is_made(ground.path)
+}
+
 /// Nothing is there yet, whoever makes it owns it, and no tool looks for such a name from elsewhere.
 fn is_fresh(ground: &Ground, root: &str) -> bool {
     let inner = ground.path.strip_prefix(root).unwrap_or_default();
+    // Whatever tools search for there, they find it for what this session made and for nothing else.
+    let in_made = || ground.world.is_made(crate::path::parent(ground.path));
     let in_home = || ground.world.home().is_some_and(|home| ground.is_below(home));
     // A repository among temporary files is somebody's work all the same.
     let in_repository = || ground.world.git(crate::path::parent(ground.path)).is_some_and(|git| git.root != "/");
     ground.world.look(ground.path).kind == Kind::Missing
-        && !inner.split('/').any(meeting::is_met)
         && !in_home()
         && ground.world.is_own_temporary(ground.path)
-        && !in_repository()
+        && (in_made() || (!inner.split('/').any(meeting::is_met) && !in_repository()))
 }
 
 fn elsewhere(ground: &Ground) -> Location {

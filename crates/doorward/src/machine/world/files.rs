@@ -11,7 +11,15 @@ use super::bounds;
 
 /// The answer for a path where nothing exists.
 pub(crate) const fn nothing(kind: Kind) -> Look {
-    Look { kind, size: 0, executable: false, hard_links: 0, created_this_session: false, changed_since_trust: false }
+    Look {
+        kind,
+        size: 0,
+        executable: false,
+        hard_links: 0,
+        created_this_session: false,
+        changed_since_trust: false,
+        is_built: false,
+    }
 }
 
 /// Inspects a path. A change after `trusted_at` counts as changed since then; `is_own` says what the session created.
@@ -34,6 +42,7 @@ pub(crate) fn look(path: &str, trusted_at: Option<SystemTime>, is_own: impl FnOn
         hard_links: metadata.nlink(),
         created_this_session: kind == Kind::File && is_own(&metadata),
         changed_since_trust: trusted_at.is_some_and(|then| changed(&metadata) > then),
+        is_built: false,
     }
 }
 

@@ -26,6 +26,18 @@ pub(crate) fn directories(home: &str) -> Vec<String> {
     from_environment().into_iter().filter(|path| is_private(path) && !is_precious(path, home)).collect()
 }
 
+/// The directory in which Claude Code lets its agent keep files, one for each session.
+// The client names it in its instructions: the user's number, the project with a dash for each sign that is no letter or
+// digit, the session.
+pub(crate) fn client_scratch(session: &str, directory: &str) -> Option<String> {
+    let is_plain = !session.is_empty() && session.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    let slug: String = directory.chars().map(|sign| if sign.is_ascii_alphanumeric() { sign } else { '-' }).collect();
+    let user = rustix::process::geteuid().as_raw();
+    let path = format!("/tmp/claude-{user}/{slug}/{session}/scratchpad");
+    let is_own = || is_own_below(&format!("{path}/x"), &["/tmp".to_owned()]);
+    (is_plain && directory.starts_with('/') && is_own()).then_some(path)
+}
+
 /// The path is in a temporary directory, reached without links and only through this user's directories.
 pub(crate) fn is_own_below(path: &str, shared: &[String]) -> bool {
     let user = rustix::process::geteuid().as_raw();
@@ -41,6 +53,19 @@ pub(crate) fn is_own_below(path: &str, shared: &[String]) -> bool {
         Ok(found) => is_closed(&found),
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     })
+}
+
+/// The path is inside the directory.
+pub(crate) fn lies_below(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The outermost directory among temporary files that has to be made before the path can be.
+pub(crate) fn missing_above(path: &str) -> Option<String> {
+    let shared = fleeting();
+    let above = std::path::Path::new(path).ancestors().skip(1).filter_map(std::path::Path::to_str);
+    let below = above.take_while(|above| shared.iter().any(|root| lies_below(above, root)));
+    below.take_while(|above| std::path::Path::new(above).symlink_metadata().is_err()).last().map(str::to_owned)
 }
 
 fn from_environment() -> Option<String> {

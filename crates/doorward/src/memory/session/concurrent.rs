@@ -84,6 +84,15 @@ impl Session {
         }
     }
 
+    /// The same beside this call.
+    pub(super) fn is_busy_beside(&self, id: &str) -> bool {
+        let found = self.states.as_ref().ok().map(|states| states.find::<InFlight>(&self.id));
+        match found {
+            Some(Ok(state)) => state.is_some_and(|state| state.is_busy_beside(id, self.now_ms)),
+            Some(Err(_)) | None => true,
+        }
+    }
+
     /// Notes that a call the user was asked about will never run; without an id, that none of the open ones will.
     pub(crate) fn withdraw_call(&self, id: Option<&str>) {
         if let Ok(states) = &self.states

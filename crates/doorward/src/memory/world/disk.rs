@@ -20,6 +20,7 @@ use crate::machine::world::{FileVersion, bounds, files, folding, mounts, session
 use crate::memory::session::Session;
 use crate::memory::world::arrived::Arrived;
 use crate::memory::world::dependents::Sources;
+use crate::memory::world::made;
 use crate::memory::world::program;
 use crate::memory::world::program::{ProgramContext, SystemDirectories};
 use crate::policy::from_history;
@@ -144,7 +145,10 @@ impl DiskWorld {
     /// The machine as a session of an agent knows it.
     #[must_use]
     pub(crate) fn in_session(self, session: Rc<Session>) -> DiskWorld {
-        DiskWorld { session: Some(session), ..self }
+        let directory = self.project.as_deref().unwrap_or(&self.cwd);
+        let own = temporary::client_scratch(session.id(), directory);
+        let scratch = self.scratch.iter().cloned().chain(own).collect();
+        DiskWorld { session: Some(session), scratch, ..self }
     }
 
     /// The path's file system may never answer, so don't ask it.
@@ -290,6 +294,7 @@ impl Machine for DiskWorld {
             self.session.as_ref().is_some_and(|session| session.created(path, metadata))
         });
         look.changed_since_trust &= !(self.is_pinned(path) || self.is_as_trusted(path));
+        look.is_built = matches!(look.kind, Kind::File | Kind::Directory) && self.is_built(path);
         let mut looks = self.looks.borrow_mut();
         if looks.len() < bounds::NAMES {
             looks.insert(path.to_owned(), look.clone());
@@ -443,6 +448,14 @@ impl SessionView for DiskWorld {
 
     fn is_busy(&self) -> bool {
         self.session.as_ref().is_some_and(|session| session.is_busy())
+    }
+
+    fn is_made(&self, path: &str) -> bool {
+        !self.is_distant(path) && self.session.as_ref().is_some_and(|session| made::is_made(path, session))
+    }
+
+    fn holds_only_own(&self, place: &str) -> bool {
+        !self.is_distant(place) && self.session.as_ref().is_some_and(|session| made::holds_only_own(place, session))
     }
 
     fn session_process(&self, pid: u32) -> bool {

@@ -7,6 +7,7 @@ pub(crate) mod dependents;
 pub(crate) mod disk;
 #[cfg(test)]
 mod hostile;
+pub(crate) mod made;
 pub(crate) mod program;
 #[cfg(test)]
 mod tests;

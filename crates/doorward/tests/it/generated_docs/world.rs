@@ -37,6 +37,8 @@ const WORLD: &[Key] = &[
     ("symlinks", Shape::TextByName, "symbolic links and their targets"),
     ("hardlinks", Shape::TextByName, "additional names of files, and the names they share them with"),
     ("complete", Shape::Flag, "files that are not described do not exist"),
+    ("absent", Shape::Texts, "at and below these paths, files that are not described do not exist"),
+    ("made", Shape::Texts, "directories that the session made, with everything below them"),
     ("busy", Shape::Flag, "another call of the session has not ended"),
     ("case_insensitive", Shape::Flag, "the disk treats `A` and `a` as the same name"),
     ("shell", Shape::Shell, "the shell that runs the commands: `bash` (default), `zsh`, `sh` or `unknown`"),
@@ -96,6 +98,7 @@ const FILE: &[Key] = &[
     ("sha256", Shape::Text, "hash of its content, in hex"),
     ("changed_since_trust", Shape::Flag, "it changed since the project was trusted"),
     ("created_this_session", Shape::Flag, "the agent made it in this session"),
+    ("built", Shape::Flag, "a build of this session made it from sources of the trusted project, unchanged since"),
     ("dependents", Shape::Number, "how many files of the project import it"),
     ("arrived", Shape::Flag, "git, a patch, an archive or a download put it there; for a directory, all that is below"),
 ];

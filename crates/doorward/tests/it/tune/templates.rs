@@ -109,7 +109,7 @@ const SCRIPTS: &[&str] = &[
 /// Files that nobody edits otherwise, so that putting them back undoes nothing.
 const COPIED: &[&str] =
     &["docs/api.md", "docs/design.md", "web/old.ts", "src/legacy.rs", "src/table.rs", "tools/old.py"];
-const UNSEEN: &[&str] = &["sed -i s/a/b/ F", "git restore F", "cp F src/copy.rs", "mv F src/moved.rs"];
+const UNSEEN: &[&str] = &["sed -ni s/a/b/p F", "git restore F", "cp F src/copy.rs", "mv F src/moved.rs"];
 const ASKED: &[&str] = &[
     "git push",
     "git push origin feature/x",

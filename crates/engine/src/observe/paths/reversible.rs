@@ -10,7 +10,7 @@ use crate::world::{Kind, Tally, Tracking, World};
 
 impl Observer<'_> {
     /// Whether what the operation changes can be had back.
-    pub(crate) fn reversibility(&self, touch: Touch, real: &str, effect: &mut Effect) -> Reversibility {
+    pub(crate) fn reversibility(&mut self, touch: Touch, real: &str, effect: &mut Effect) -> Reversibility {
         if touch.reads() {
             return Reversibility::NothingChanges;
         }
@@ -26,6 +26,9 @@ impl Observer<'_> {
         match look.kind {
             Kind::Missing => {
                 effect.marks.add(Mark::Creates);
+                if touch == Touch::Create && effect.scope == Scope::Scratch {
+                    self.made.push(format!("{real}/"));
+                }
                 return if matches!(touch, Touch::Delete | Touch::DeleteTree | Touch::Move) {
                     Reversibility::NothingChanges
                 } else {
@@ -35,7 +38,7 @@ impl Observer<'_> {
             Kind::Special => effect.marks.add(Mark::Device),
             Kind::File | Kind::Directory | Kind::Link | Kind::Unlisted | Kind::Unreadable => {}
         }
-        if look.created_this_session {
+        if look.created_this_session || self.is_made(touch, real, look.kind, effect) {
             effect.marks.add(Mark::SessionFile);
             return Reversibility::Rebuildable;
         }
@@ -78,6 +81,22 @@ impl Observer<'_> {
                 Reversibility::Irreversible
             }
         }
+    }
+}
+
+impl Observer<'_> {
+    /// The session made it, and nothing goes with it that was moved there or that others made.
+    fn is_made(&self, touch: Touch, real: &str, kind: Kind, effect: &mut Effect) -> bool {
+        if !self.world.is_made(real) {
+            return false;
+        }
+        let is_tree = kind == Kind::Directory || matches!(touch, Touch::DeleteTree | Touch::MetadataTree);
+        let is_own = !is_tree || touch == Touch::Create || self.world.holds_only_own(real);
+        if !is_own {
+            effect.scope = Scope::OtherRepo;
+            effect.marks.add(Mark::OutsideProject);
+        }
+        is_own
     }
 }
 

@@ -223,6 +223,7 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
                 give(args, &found, Some(word.with_text(value)));
                 return further(args, &found, next);
             }
+            None if attached(args, word) => {}
             None => args.unknown.push(name.to_owned()),
         }
         return 0;
@@ -231,7 +232,9 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
         return take(args, &found, next);
     }
     if args.style() == Style::SingleDash || text.starts_with("--") {
-        args.unknown.push(word.shown());
+        if !attached(args, word) {
+            args.unknown.push(word.shown());
+        }
         return 0;
     }
     if args.numbers() && text.get(1..).is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())) {
@@ -239,6 +242,17 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
         return 0;
     }
     cluster(args, word, next)
+}
+
+/// `-Iinclude`: a flag of one letter with its value, where the program takes them so.
+fn attached(args: &mut Args, word: &Field) -> bool {
+    let takes_so = args.chain.iter().any(|entry| entry.facets.has(Facet::AttachedValues));
+    let Some((name, value)) = word.text.split_at_checked(2).filter(|(_, value)| takes_so && !value.is_empty()) else {
+        return false;
+    };
+    let Some(found) = args.find(name).filter(|found| matches!(found.takes, Takes::Value(_))) else { return false };
+    give(args, &found, Some(word.with_text(value)));
+    true
 }
 
 /// The values after the first one.

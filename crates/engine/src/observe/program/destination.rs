@@ -15,7 +15,7 @@ use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::aftermath::store;
 use crate::observe::shell::state::State;
 use crate::path;
-use crate::world::{Kind, Tracking, World};
+use crate::world::{Content, Kind, Tracking, World};
 
 /// Flags of `ln` that keep it from following a link in the place of the new one.
 // Without them `ln -s x dir-link` puts the new link inside the directory that the old one leads to.
@@ -55,13 +55,15 @@ pub(crate) fn into(
         return;
     }
     if invocation.roles.contains(&Role::Move) && is_disposable(out.world, field, invocation) {
+        let in_temp = is_in_temp(out.world, field, invocation);
         for source in &sources {
-            plain(out, Touch::DeleteTree, source, invocation);
+            let is_file = in_temp && !self::is_directory(out.world, source, invocation);
+            plain(out, if is_file { Touch::Delete } else { Touch::DeleteTree }, source, invocation);
         }
     }
     // A link to a directory is exchanged itself if it is not to be followed.
     if !is_directory || (makes_links(invocation) && invocation.args.has_any(AS_IT_IS)) {
-        writes(out, Touch::Write, field, invocation, state);
+        writes_copy(out, field, &sources, invocation, state);
         copies_in(out, field, &sources, invocation, state);
         carry(out, field, &sources, invocation, state);
     }
@@ -78,9 +80,56 @@ pub(crate) fn into(
             continue;
         }
         let inner = field.with_text(format!("{}/{name}", field.text.trim_end_matches('/')));
-        writes(out, Touch::Write, &inner, invocation, state);
+        writes_copy(out, &inner, std::slice::from_ref(&source), invocation, state);
         copies_in(out, &inner, std::slice::from_ref(&source), invocation, state);
         carry(out, &inner, std::slice::from_ref(&source), invocation, state);
+    }
+}
+
+/// How much of a file that is copied is read.
+const COPIED: usize = 256 * 1024;
+
+/// A copy of a file that can be read puts text there that is seen.
+fn writes_copy(
+    out: &mut Observer<'_>,
+    field: &Field,
+    sources: &[Field],
+    invocation: &mut Invocation,
+    state: &mut State<'_>,
+) {
+    // What lies there afterwards is a link, not a copy.
+    const LINKS: &[&str] = &["-l", "--link", "-s", "--symbolic-link"];
+    let is_copy = !makes_links(invocation) && !invocation.args.has_any(LINKS);
+    let text = copied_text(out.world, sources, invocation, state).filter(|_| is_copy);
+    let ((), mut caused) = out.collect(|out| writes(out, Touch::Write, field, invocation, state));
+    let place = field.exact().zip(invocation.cwd.as_deref()).map(|(name, cwd)| path::lexical(&path::join(cwd, name)));
+    if let (Some(text), Some(place)) = (text, place) {
+        caused.enter(&place, &text);
+        caused.replace(&place, &text, out.world, || match out.world.content(&place, COPIED) {
+            Content::Text(text) => Some(text),
+            Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => None,
+        });
+    }
+    out.write(caused);
+}
+
+/// The text of the one file that is copied, if the project or this session has it.
+fn copied_text(world: &dyn World, sources: &[Field], invocation: &Invocation, state: &State<'_>) -> Option<String> {
+    let [source] = sources else { return None };
+    let place = path::resolve(&path::join(invocation.cwd.as_deref()?, source.exact()?), world, path::Follow::Last);
+    if let Some(written) = state.written.get(&place.real) {
+        return written.content.clone().filter(|text| !text.trim().is_empty() && !written.origin.download);
+    }
+    let is_own = world.project().is_some_and(|project| path::under(&place.real, project))
+        || crate::place::classify(&place.real, world).scope == Scope::Scratch;
+    match world.content(&place.real, COPIED) {
+        Content::Text(text) if is_own && !place.lost && !text.trim().is_empty() => Some(text),
+        Content::Text(_)
+        | Content::TooLong
+        | Content::NotText
+        | Content::Missing
+        | Content::Unreadable
+        | Content::Unlisted => None,
     }
 }
 
@@ -146,7 +195,17 @@ pub(crate) fn is_disposable(world: &dyn World, field: &Field, invocation: &Invoc
         return true;
     }
     let real = path::resolve(&path::join(cwd, text), world, path::Follow::Last).real;
-    world.scratch().iter().any(|scratch| path::under(&real, scratch)) || world.tracking(&real) == Tracking::Rebuildable
+    world.scratch().iter().any(|scratch| path::under(&real, scratch))
+        || world.tracking(&real) == Tracking::Rebuildable
+        || is_in_temp(world, field, invocation)
+}
+
+/// A place among temporary files that the session makes, or made.
+fn is_in_temp(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {
+    let (Some(text), Some(cwd)) = (field.exact(), invocation.cwd.as_deref()) else { return false };
+    let real = path::resolve(&path::join(cwd, text), world, path::Follow::Last).real;
+    let place = crate::place::classify(&real, world);
+    place.scope == Scope::Scratch && place.marks.has(Mark::Temp)
 }
 
 fn is_directory(world: &dyn World, field: &Field, invocation: &Invocation) -> bool {

@@ -333,11 +333,18 @@ pub(crate) fn printed(operands: &[Field]) -> Option<String> {
     let rest: Vec<&str> = words.collect::<Option<_>>()?;
     match (format.trim_end_matches("\\n"), rest.as_slice()) {
         (plain, []) if !plain.contains(['%', '\\']) => Some(plain.to_owned()),
+        (_, []) if !format.contains('%') => lines(format),
         // The format is used again for every word.
         ("%s", words) if format == "%s" => Some(words.concat()),
         ("%s", words) if format == "%s\\n" => Some(words.join("\n")),
         (_, _) => None,
     }
+}
+
+/// A format that only says where its lines end.
+fn lines(format: &str) -> Option<String> {
+    let text = format.replace("\\n", "\n");
+    (!text.contains('\\')).then_some(text)
 }
 
 /// Names that ImageMagick runs, or reads as a script or a list of files.

@@ -80,7 +80,13 @@ pub(crate) fn writes(
         let copies_input = touch == Touch::Write && invocation.args.is(Facet::CopiesInput);
         let content = invocation.input.text.clone().filter(|_| copies_input);
         invocation.stored.push(path.clone());
-        store(out, path, content, origin, state);
+        // `mkdir`: the program reads nothing that it could put there.
+        let makes_nothing_else = invocation.roles.iter().all(|role| *role == Role::Create);
+        let is_new = touch == Touch::Create && makes_nothing_else && out.world.look(&path).kind == Kind::Missing;
+        store(out, path.clone(), content, origin, state);
+        if let Some(file) = std::rc::Rc::make_mut(&mut state.written).get_mut(&path).filter(|_| is_new) {
+            file.is_new_directory = true;
+        }
     }
 }
 

@@ -9,6 +9,7 @@ use super::environments::{is_provided, program_of_environment};
 use super::file_trust::{FileRun, How, executes_file};
 use super::invocation::{Known, Start};
 use super::invoke::invoke;
+use super::provenance::is_built;
 use super::recipe::{project_program, run_file};
 use crate::effect::{Effect, Target};
 use crate::observe::field::{Field, positional};
@@ -113,6 +114,9 @@ pub(super) fn identity(out: &mut Observer<'_>, name: &str, state: &State<'_>) ->
     let is_passed = ["/proc/", "/dev/"].iter().any(|directory| resolved.real.starts_with(directory));
     if resolved.lost || is_passed {
         return Identity::Unlisted(resolved.lexical);
+    }
+    if is_built(out, &resolved.real, state) {
+        return Identity::Project(resolved.real);
     }
     if state.written.contains_key(&resolved.real) {
         return Identity::Changed(resolved.real);

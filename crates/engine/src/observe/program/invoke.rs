@@ -17,6 +17,7 @@ use super::link_flags::follows;
 use super::naming::shown_name;
 use super::patches::note_patches;
 use super::project_first::note_project_first;
+use super::provenance::note_build;
 use super::reading::{assign_roles, directory_flags, unknown_words};
 use super::request_flags::reaching_values;
 use super::sinks::displaced_sinks;
@@ -61,12 +62,14 @@ pub(crate) fn invoke<'a>(
         carry_out(runner, found, &mut invocation, state);
         return Stream::unknown(Origin::default());
     }
+    let before = std::rc::Rc::clone(&state.written);
     let ((), mut caused) = runner.collect(|runner| act(runner, &mut invocation, state));
     note_guard(&mut caused, &invocation);
     note_switches(runner.out, &mut caused, &invocation);
     note_downloads(runner.out, &invocation, state);
     note_arrivals(runner.out, &caused, &invocation);
     runner.out.write(caused);
+    note_build(runner.out, &invocation, &before, state);
     if let Some(shape) = listing::shape(&invocation, runner.out.world) {
         invocation.output.shape = shape;
     }

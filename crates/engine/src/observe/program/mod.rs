@@ -32,6 +32,7 @@ mod patches;
 mod positions;
 pub(super) mod powershell;
 mod project_first;
+pub(super) mod provenance;
 mod reading;
 pub(super) mod recipe;
 mod request_flags;

@@ -10,6 +10,7 @@ use super::forwarded_args::asks_to_destroy;
 use super::inner::inner_command;
 use super::invocation::{Known, Start};
 use super::invoke::invoke;
+use super::provenance::is_built;
 use super::written::{Written, read_as, says_itself};
 use crate::foreign_settings;
 use crate::observe::code::{Source, code_beside};
@@ -164,7 +165,8 @@ fn runs_on_load(world: &dyn World, file: &str) -> bool {
 /// A program that lies in the project.
 pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, words: &[Field], state: &mut State<'_>) {
     let FileRun { file, by, .. } = *run;
-    if is_changed(runner.out.world, file, state) {
+    let is_built = is_built(runner.out, file, state);
+    if !is_built && is_changed(runner.out.world, file, state) {
         return run_file(runner, run, Mark::SessionFile, state);
     }
     if foreign_place(runner.out.world, file, state).is_some() {
@@ -208,6 +210,13 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
     wrapped_tool(runner, run, rest, state);
     names_stores(runner.out, by, state);
     match tracking {
+        _ if is_built => {
+            let changed = changed_code(runner.out.world, state);
+            for language in [Language::Python, Language::JavaScript] {
+                sources(runner, language, &changed, by, state);
+            }
+            runner.out.lower(Degree::Delegated, format!("`{}`, built from the project", path::name(file)));
+        }
         Tracking::Clean | Tracking::Rebuildable if runner.out.world.project_trusted() => {
             runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
             look_through_file(runner, run, state);

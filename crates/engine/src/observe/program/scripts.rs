@@ -5,6 +5,7 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 use super::Invocation;
 use super::builds::builds_directory;
 use super::console::{console_input, console_of};
+use super::provenance::is_built;
 use super::recipe::{project_program, run_file};
 use crate::knowledge::schema::Role;
 use crate::observe::code;
@@ -102,6 +103,10 @@ fn run_script(
         return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
     }
     let input = Stream::unknown(Default::default());
+    if is_built(runner.out, &real, state) {
+        let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
+        return project_program(runner, &run, &invocation.args.operands.clone(), state);
+    }
     if inside {
         let words = invocation.args.operands.clone();
         let framework = console_of(path::name(&real));

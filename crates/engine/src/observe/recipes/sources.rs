@@ -102,6 +102,7 @@ pub(crate) fn changed_code(world: &dyn World, state: &State<'_>) -> Vec<String> 
     let mut files = world.changed_files();
     files.extend(state.written.keys().cloned());
     files.retain(|file| path::under(file, project) && is_code(file) && !file.contains("/.git/"));
+    files.retain(|file| state.written.contains_key(file) || !world.look(file).is_built);
     files.sort();
     files.dedup();
     files

@@ -4,7 +4,7 @@ use doorward_vocabulary::{Degree, Mark};
 
 use crate::coverage::Coverage;
 use crate::effect::Effect;
-use crate::facts::{Directory, Flow, LeftRun};
+use crate::facts::{Built, Directory, Flow, LeftRun};
 
 /// The finished sheet.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub(crate) struct Found {
     pub lingers: bool,
     /// Commands that go on running, with the files that they run.
     pub left: Vec<LeftRun>,
+    /// What its builds leave for later calls.
+    pub built: Option<Built>,
 }
 
 impl Found {

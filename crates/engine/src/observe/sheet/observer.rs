@@ -10,7 +10,7 @@ use super::lingering::Lingering;
 use super::notes::{self, Absent, Carried, Search, Told};
 use crate::coverage::Coverage;
 use crate::effect::{Effect, Part, Target};
-use crate::facts::{Directory, Flow};
+use crate::facts::{Built, Directory, Flow};
 use crate::knowledge::rule::{Rule, Stage};
 use crate::knowledge::{self, packed::Packed};
 use crate::world::World;
@@ -41,6 +41,10 @@ pub(crate) struct Observer<'w> {
     directory: Option<Rc<str>>,
     /// Where `mktemp` of this call made something new, with a name that nobody can foresee.
     pub made: Vec<String>,
+    /// Projects whose recipes this call has built.
+    pub built: Vec<String>,
+    /// What its builds leave for later calls.
+    pub left_built: Option<Built>,
     /// Where this call makes links.
     pub links: Vec<String>,
     /// Patterns of deletions that match nothing yet.
@@ -152,6 +156,8 @@ impl<'w> Observer<'w> {
             directories: Vec::new(),
             directory: None,
             made: Vec::new(),
+            built: Vec::new(),
+            left_built: None,
             links: Vec::new(),
             absent: Vec::new(),
             arrivals: Vec::new(),
@@ -228,6 +234,7 @@ impl<'w> Observer<'w> {
             arrivals: self.arrivals,
             lingers: self.lingering.is_any,
             left: self.lingering.runs,
+            built: self.left_built,
         }
     }
 

@@ -9,6 +9,7 @@ use crate::effect::Effect;
 use crate::observe::files::note_weakening;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::Origin;
+use crate::path::under;
 use crate::world::Kind;
 
 /// Files that a subshell wrote are there afterwards.
@@ -32,7 +33,8 @@ pub(crate) fn keep_uncertain<'a>(state: &mut State<'a>, inner: &State<'a>) {
     let files = Rc::make_mut(&mut state.written);
     for (path, file) in inner.written.iter() {
         if files.get(path) != Some(file) {
-            files.insert(path.clone(), WrittenFile { content: None, ..*file });
+            files
+                .insert(path.clone(), WrittenFile { content: None, is_built: false, is_new_directory: false, ..*file });
         }
     }
 }
@@ -56,7 +58,10 @@ pub(crate) fn store(
     if let Some(text) = &content {
         note_weakening(out, &path, text);
     }
-    Rc::make_mut(&mut state.written).insert(path, WrittenFile { content, origin, over });
+    let written = Rc::make_mut(&mut state.written);
+    // Whoever fills a directory may put something else in the place of what was built there.
+    written.iter_mut().filter(|(inner, _)| under(inner, &path)).for_each(|(_, file)| file.is_built = false);
+    written.insert(path, WrittenFile { content, origin, over, is_built: false, is_new_directory: false });
 }
 
 /// Files are changed: where they lie then matters.

@@ -23,11 +23,24 @@ pub(crate) struct WrittenFile {
     pub origin: Origin,
     /// A file was there before the call.
     pub over: bool,
+    /// A build made it from sources of the trusted project, and nothing of this call wrote it since.
+    pub is_built: bool,
+    /// A directory that was made and that nothing was put into.
+    pub is_new_directory: bool,
 }
 
+/// The files that a call wrote so far, by their paths.
+pub(crate) type WrittenFiles = BTreeMap<String, WrittenFile>;
+
 impl WrittenFile {
+    /// What is there came from builds, or nothing is.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.is_built || self.is_new_directory
+    }
+
     /// The file where only one of two ways wrote it: on the other way it is what it was.
     fn on_one_way(&self) -> WrittenFile {
+        // Whatever a build did not replace was no worse than what it makes.
         WrittenFile { content: self.content.clone().filter(|_| !self.over), ..*self }
     }
 }
@@ -48,7 +61,7 @@ pub(crate) struct State<'a> {
     pub shadowed: Rc<Vec<String>>,
     /// Positional parameters; `None` if they are not known.
     pub positional: Option<Rc<Vec<String>>>,
-    pub written: Rc<BTreeMap<String, WrittenFile>>,
+    pub written: Rc<WrittenFiles>,
     /// What became of git's names.
     pub git: Rc<GitSteps>,
     /// Variables that do not simply take what is assigned: read-only, numbers, changed by a trap.
@@ -337,6 +350,7 @@ impl<'a> State<'a> {
                     Some(known) if known == file => {}
                     Some(known) => {
                         known.content = None;
+                        known.is_built &= file.is_built;
                         known.origin = known.origin.and(file.origin);
                     }
                     None => {

@@ -110,6 +110,7 @@ impl Chance {
             flows,
             arrivals: Vec::new(),
             lingers: false,
+            built: None,
             left: Vec::new(),
             coverage: Coverage { degree, because: vec!["chance".into()] },
             taint: if self.one_in(6) { vec!["secret-read".into()] } else { Vec::new() },

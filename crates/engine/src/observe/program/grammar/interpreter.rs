@@ -4,6 +4,7 @@ use doorward_code::Language;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
+use super::perl_edit::perl_edit;
 use crate::knowledge::schema::{Does, Role};
 use crate::observe::code::imports::{changed_package, hidden_modules, source_root};
 use crate::observe::field::Field;
@@ -30,6 +31,11 @@ pub(super) fn interpreter(out: &Observer<'_>, invocation: &mut Invocation, state
         .any(|given| given.value.is_some() && matches!(given.role, Role::Code | Role::CodePython | Role::CodeJs));
     let module = args.value("-m").cloned().filter(|_| language(invocation) == Some(Language::Python));
     if has_code {
+        if invocation.args.chain.first().is_some_and(|entry| entry.key == "perl")
+            && let Some(edits) = perl_edit(invocation)
+        {
+            return edits;
+        }
         all_data(invocation);
         return found;
     }

@@ -3,15 +3,12 @@
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
-use super::sed_script::{self, Deed};
-use crate::effect::Target;
+use super::literal_edit::see_edits;
+use super::sed_script::{self, Deed, Script};
 use crate::knowledge::schema::Role;
-use crate::observe::content;
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
-use crate::observe::sheet::caused::Caused;
-use crate::world::{Kind, Tracking, World};
 
 pub(super) fn sed(invocation: &mut Invocation) -> Findings {
     invocation.done = true;
@@ -27,14 +24,17 @@ pub(super) fn sed(invocation: &mut Invocation) -> Findings {
         return found;
     };
     let read = sed_script::read(&text);
-    let does_nothing_else = read.as_ref().is_ok_and(Vec::is_empty);
-    if does_nothing_else && !invocation.args.has_any(&["-f", "--file"]) {
-        found.sealed(edits, move |caused, world| see_edits(caused, &text, world));
-    } else {
-        found.extend(edits);
+    let only_edits = |script: &Script| (script.deeds.is_empty() && !script.cuts).then(|| script.edits.clone());
+    let seen = read.as_ref().ok().and_then(only_edits).filter(|_| {
+        // With `-n` only what is printed stays in the file.
+        !invocation.args.has_any(&["-f", "--file", "-n", "--quiet", "--silent"])
+    });
+    match seen {
+        Some(seen) => found.sealed(edits, move |caused, world| see_edits(caused, &seen, world)),
+        None => found.extend(edits),
     }
     match read {
-        Ok(deeds) => deeds.into_iter().for_each(|deed| find_deed(&mut found, deed)),
+        Ok(script) => script.deeds.into_iter().for_each(|deed| find_deed(&mut found, deed)),
         Err(because) => found.doubt(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name)),
     }
     found
@@ -49,21 +49,6 @@ fn find_deed(found: &mut Findings, deed: Deed) {
         Deed::Writes(file) => found.write(Touch::Write, field(file)),
         Deed::Runs(command) => found.start(field(command)),
         Deed::RunsInput => found.run_input(),
-    }
-}
-
-/// All that a script puts into a file stands in the call. What was there comes back from git, if it is as committed.
-fn see_edits(caused: &mut Caused, script: &str, world: &dyn World) {
-    for effect in caused.iter_mut() {
-        let Target::Path(path) = &effect.target else { continue };
-        let is_single = !effect.marks.has_any(&[Mark::CountUnknown, Mark::Wildcard, Mark::Recursive]);
-        let is_file = || world.look(path).kind == Kind::File;
-        let is_kept = || is_file() && world.tracking(path) == Tracking::Clean && world.is_committed(path);
-        if effect.operation == Operation::Write && is_single && is_kept() {
-            let found = content::marks(path, script);
-            effect.marks.remove(Mark::Unseen);
-            effect.marks.union(found);
-        }
     }
 }
 

@@ -1,4 +1,6 @@
-//! Reads scripts of `sed`: only what reaches beyond the text it edits is kept.
+//! Reads scripts of `sed`: what reaches beyond the text it edits, and what it takes out and puts in.
+
+use super::literal_edit::Substitution;
 
 /// Something that a script does beyond editing text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,20 +13,35 @@ pub(super) enum Deed {
     RunsInput,
 }
 
-/// The deeds of a script, or what in it cannot be read.
-pub(super) fn read(script: &str) -> Result<Vec<Deed>, String> {
-    let mut reader = Reader { rest: script, deeds: Vec::new(), open: 0 };
+/// What a script does: beyond the text, and to it.
+#[derive(Debug, Default)]
+pub(super) struct Script {
+    pub deeds: Vec<Deed>,
+    /// The text that it takes out and puts in.
+    pub edits: Vec<Substitution>,
+    /// It takes out lines without saying which: all of them, or the rest of the file.
+    pub cuts: bool,
+}
+
+/// What a script does, or what in it cannot be read.
+pub(super) fn read(script: &str) -> Result<Script, String> {
+    let mut reader =
+        Reader { rest: script, deeds: Vec::new(), edits: Vec::new(), cuts: false, open: 0, narrowed: Vec::new() };
     while reader.command()? {}
     if reader.open != 0 {
         return Err("a brace without its partner".into());
     }
-    Ok(reader.deeds)
+    Ok(Script { deeds: reader.deeds, edits: reader.edits, cuts: reader.cuts })
 }
 
 struct Reader<'s> {
     rest: &'s str,
     deeds: Vec<Deed>,
+    edits: Vec<Substitution>,
+    cuts: bool,
     open: u32,
+    /// Whether each open brace has an address before it.
+    narrowed: Vec<bool>,
 }
 
 impl<'s> Reader<'s> {
@@ -56,11 +73,18 @@ impl<'s> Reader<'s> {
         if self.rest.is_empty() {
             return Ok(false);
         }
-        self.addresses()?;
+        let has_address = self.addresses()?;
+        let is_everywhere = !has_address && !self.narrowed.contains(&true);
         let Some(name) = self.next() else { return Err("an address without a command".into()) };
+        // `d` and `c` at every line, `q` at any: what is left of the file is not said.
+        self.cuts |= matches!(name, 'q' | 'Q') || (is_everywhere && matches!(name, 'd' | 'D' | 'c' | 'z' | 'g' | 'x'));
         match name {
-            '{' => self.open += 1,
+            '{' => {
+                self.open += 1;
+                self.narrowed.push(has_address);
+            }
             '}' => {
+                self.narrowed.pop();
                 self.open = self.open.checked_sub(1).ok_or("a brace without its partner")?;
                 self.end()?;
             }
@@ -85,8 +109,9 @@ impl<'s> Reader<'s> {
             's' => self.substitute()?,
             'y' => {
                 let delimiter = self.delimiter()?;
-                self.until(delimiter)?;
-                self.until(delimiter)?;
+                let old = self.taken(delimiter)?;
+                let new = self.taken(delimiter)?;
+                self.edits.push(Substitution::new(old, new));
                 self.end()?;
             }
             other => return Err(format!("the command `{other}`")),
@@ -113,8 +138,9 @@ impl<'s> Reader<'s> {
     }
 
     /// `1,/re/I`, `$`, `0~3`, `/a/,+5`, then `!`.
-    fn addresses(&mut self) -> Result<(), String> {
-        if self.address()? {
+    fn addresses(&mut self) -> Result<bool, String> {
+        let has_any = self.address()?;
+        if has_any {
             self.skip(|character| character == ' ');
             if self.peek() == Some(',') {
                 self.next();
@@ -128,7 +154,7 @@ impl<'s> Reader<'s> {
             }
         }
         self.skip(|character| character == ' ' || character == '\t' || character == '!');
-        Ok(())
+        Ok(has_any)
     }
 
     fn address(&mut self) -> Result<bool, String> {
@@ -187,10 +213,21 @@ impl<'s> Reader<'s> {
         }
     }
 
+    /// The text up to the delimiter.
+    fn taken(&mut self, delimiter: char) -> Result<&'s str, String> {
+        let whole = self.rest;
+        self.until(delimiter)?;
+        let length = whole.len().saturating_sub(self.rest.len() + delimiter.len_utf8());
+        Ok(whole.get(..length).unwrap_or_default())
+    }
+
     fn substitute(&mut self) -> Result<(), String> {
         let delimiter = self.delimiter()?;
+        let whole = self.rest;
         self.pattern(delimiter)?;
-        self.until(delimiter)?;
+        let length = whole.len().saturating_sub(self.rest.len() + delimiter.len_utf8());
+        let new = self.taken(delimiter)?;
+        self.edits.push(Substitution::new(whole.get(..length).unwrap_or_default(), new));
         loop {
             match self.peek() {
                 Some('g' | 'p' | 'i' | 'I' | 'm' | 'M' | '0'..='9') => drop(self.next()),
@@ -210,13 +247,16 @@ impl<'s> Reader<'s> {
     /// Text of `a`, `i`, `c`: to the end of a line that no backslash continues.
     fn text(&mut self) {
         self.skip(|character| character == ' ' || character == '\t');
+        let whole = self.rest;
         loop {
             match self.next() {
-                None | Some('\n') => return,
+                None | Some('\n') => break,
                 Some('\\') => drop(self.next()),
                 Some(_) => {}
             }
         }
+        let length = whole.len().saturating_sub(self.rest.len());
+        self.edits.push(Substitution::insertion(whole.get(..length).unwrap_or_default()));
     }
 }
 
@@ -277,7 +317,7 @@ mod tests {
             "/[]x]/d",
             "s/[^]]*//g",
         ] {
-            assert_eq!(read(script), Ok(Vec::new()), "{script}");
+            assert_eq!(read(script).map(|script| script.deeds), Ok(Vec::new()), "{script}");
         }
     }
 
@@ -297,7 +337,23 @@ mod tests {
             ("s/a\\\n/b/;w f", vec![Writes("f".into())]),
             (":a w x\nw y", vec![Writes("y".into())]),
         ] {
-            assert_eq!(read(script), Ok(deeds), "{script}");
+            assert_eq!(read(script).map(|script| script.deeds), Ok(deeds), "{script}");
+        }
+    }
+
+    #[test]
+    fn what_takes_out_lines_that_it_does_not_name_is_told() {
+        for (script, cuts) in [
+            ("d", true),
+            ("{d}", true),
+            ("10q", true),
+            ("c new", true),
+            ("3d", false),
+            ("/a/{d}", false),
+            ("$!d", false),
+            ("s/a/b/", false),
+        ] {
+            assert_eq!(read(script).map(|script| script.cuts), Ok(cuts), "{script}");
         }
     }
 

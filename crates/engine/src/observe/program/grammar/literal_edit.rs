@@ -1,0 +1,125 @@
+//! Edits in place whose old and new text stand in the call: they are judged like those of the edit tool.
+
+use doorward_vocabulary::{Mark, Operation};
+
+use crate::effect::Target;
+use crate::observe::content;
+use crate::observe::sheet::caused::Caused;
+use crate::world::{Content, Kind, Tracking, World};
+
+/// How much of an edited file is read.
+const EDITED: usize = 256 * 1024;
+
+/// Words that a pattern may hit without naming them: what switches something on.
+// A pattern such as `Tr.e` is not matched here, so the file is looked at as if it hit each of these.
+const SWITCHES: &[&str] = &["True", "true", "TRUE", "yes", "on", "1", "CERT_REQUIRED"];
+
+/// Text that takes the place of other text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Substitution {
+    /// What is taken out; `None` if it is a pattern, or lines that are not named.
+    old: Option<String>,
+    new: String,
+}
+
+impl Substitution {
+    /// As it stands in a script, with its backslashes.
+    pub(super) fn new(old: &str, new: &str) -> Substitution {
+        const SPECIAL: &[char] = &['.', '*', '[', ']', '^', '$', '(', ')', '+', '?', '{', '}', '|'];
+        let is_plain = !unescaped_has(old, SPECIAL) && !has_class(old);
+        Substitution { old: is_plain.then(|| unescape(old)), new: unescape(new) }
+    }
+
+    /// Text that is put in beside the rest.
+    pub(super) fn insertion(text: &str) -> Substitution {
+        Substitution { old: None, new: unescape(text) }
+    }
+
+    fn applied(&self, text: &str) -> String {
+        match self.old.as_deref().filter(|old| !old.is_empty()) {
+            Some(old) => text.replace(old, &self.new),
+            None => text.to_owned(),
+        }
+    }
+}
+
+/// All that an edit puts into a file stands in the call. What was there comes back from git, if it is as committed.
+pub(super) fn see_edits(caused: &mut Caused, edits: &[Substitution], world: &dyn World) {
+    let text = edits.iter().map(|edit| edit.new.as_str()).collect::<Vec<_>>().join("\n");
+    for effect in caused.iter_mut() {
+        let Target::Path(path) = &effect.target else { continue };
+        let is_single = !effect.marks.has_any(&[Mark::CountUnknown, Mark::Wildcard, Mark::Recursive]);
+        let is_file = || matches!(world.look(path).kind, Kind::File | Kind::Unlisted);
+        let is_kept = || is_file() && world.tracking(path) == Tracking::Clean && world.is_committed(path);
+        if effect.operation == Operation::Write && is_single && is_kept() {
+            let found = content::marks(path, &text);
+            let weakened = weakened(path, edits, world);
+            effect.marks.remove(Mark::Unseen);
+            effect.marks.union(found);
+            effect.marks.union(weakened);
+        }
+    }
+}
+
+/// What the edits weaken in the file as a whole, and by themselves.
+fn weakened(path: &str, edits: &[Substitution], world: &dyn World) -> doorward_vocabulary::Marks {
+    let before = match world.content(path, EDITED) {
+        Content::Text(text) => Some(text),
+        Content::TooLong | Content::NotText | Content::Missing | Content::Unreadable | Content::Unlisted => None,
+    };
+    let mut marks = doorward_vocabulary::Marks::default();
+    for edit in edits {
+        marks.union(content::weakens(path, &edit.new, world, || edit.old.clone()));
+    }
+    let Some(before) = before else { return marks };
+    let after = edits.iter().fold(before.clone(), |text, edit| edit.applied(&text));
+    let patterns = edits.iter().filter(|edit| edit.old.is_none() && !edit.new.is_empty());
+    let hit = patterns.flat_map(|edit| SWITCHES.iter().map(|word| before.replace(word, &edit.new)));
+    for after in std::iter::once(after).chain(hit) {
+        marks.union(content::weakens(path, &after, world, || Some(before.clone())));
+    }
+    marks
+}
+
+/// The text has one of these signs without a backslash before it.
+fn unescaped_has(text: &str, signs: &[char]) -> bool {
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => drop(letters.next()),
+            _ if signs.contains(&letter) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// `\w`, `\1`, `\(`: a backslash that makes a pattern instead of hiding one.
+fn has_class(text: &str) -> bool {
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        if letter == '\\'
+            && letters.next().is_some_and(|next| next.is_ascii_alphanumeric() || "(){}|+?<>".contains(next))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+fn unescape(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                Some('n') => plain.push('\n'),
+                Some('t') => plain.push('\t'),
+                Some(next) => plain.push(next),
+                None => {}
+            },
+            _ => plain.push(letter),
+        }
+    }
+    plain
+}
