@@ -9,8 +9,8 @@ use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, 
 use crate::intent::SaidBefore;
 use crate::path::{join, lexical, under};
 use crate::world::{
-    Configured, Content, Git, History, Identity, Kind, Look, Machine, McpTrust, Memory, REBUILDABLE, Repositories,
-    SessionView, Settings, Shell, Stats, Tally, Tracking,
+    Configured, Content, Git, History, Identity, Kind, Look, Machine, McpTrust, Memory, Repositories, SessionView,
+    Settings, Shell, Stats, Tally, Tracking,
 };
 
 /// A [`Description`] with its relative keys resolved.
@@ -109,24 +109,8 @@ impl DescribedWorld {
         self.files.keys().any(|known| known != path && under(known, path))
     }
 
-    fn ignored_name<'a>(&self, names: &'a [String], path: &str) -> Option<&'a String> {
-        let root = self.git_root.as_deref()?;
-        let inner = path.strip_prefix(root)?;
-        names.iter().find(|name| inner.split('/').any(|component| component == name.as_str()))
-    }
-
     fn ignored_tracking(&self, git: &GitDescription, path: &str) -> Option<Tracking> {
-        let rebuildable = |name: &str| match &git.rebuildable {
-            Some(names) => names.iter().any(|known| known == name) || REBUILDABLE.contains(&name),
-            None => REBUILDABLE.contains(&name),
-        };
-        if let Some(names) = &git.rebuildable
-            && self.ignored_name(names, path).is_some()
-        {
-            return Some(Tracking::Rebuildable);
-        }
-        let name = self.ignored_name(&git.ignored, path)?;
-        Some(if rebuildable(name) { Tracking::Rebuildable } else { Tracking::Ignored })
+        git.ignored_tracking(path.strip_prefix(self.git_root.as_deref()?)?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::world::Shell;
+use crate::world::{REBUILDABLE, Shell, Tracking};
 
 /// The description. Every key is optional; what is left out is an ordinary, trusted, clean machine.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -105,6 +105,26 @@ pub struct GitDescription {
     pub unpublished: bool,
     /// Directories below the root that are repositories of their own.
     pub nested: Vec<String>,
+}
+
+impl GitDescription {
+    /// What git makes of a path below its root that it ignores; `None` if it does not.
+    pub(crate) fn ignored_tracking(&self, inner: &str) -> Option<Tracking> {
+        let rebuildable = |name: &str| match &self.rebuildable {
+            Some(names) => names.iter().any(|known| known == name) || REBUILDABLE.contains(&name),
+            None => REBUILDABLE.contains(&name),
+        };
+        if self.rebuildable.as_ref().is_some_and(|names| named_on(names, inner).is_some()) {
+            return Some(Tracking::Rebuildable);
+        }
+        let name = named_on(&self.ignored, inner)?;
+        Some(if rebuildable(name) { Tracking::Rebuildable } else { Tracking::Ignored })
+    }
+}
+
+/// The first of these names that is a component of the path.
+fn named_on<'a>(names: &'a [String], path: &str) -> Option<&'a String> {
+    names.iter().find(|name| path.split('/').any(|component| component == name.as_str()))
 }
 
 /// `"all"` or a list of paths.

@@ -5,10 +5,10 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 #![forbid(unsafe_code)]
 
-pub mod facets;
+mod facets;
 pub mod family;
 pub mod features;
-mod file;
+pub mod file;
 pub mod notation;
 pub mod pack;
 pub mod packed;
