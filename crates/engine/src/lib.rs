@@ -65,9 +65,7 @@ mod verdict;
 mod world;
 
 pub use call::{Change, ChangeKind, Tool, ToolCall, tool_from_json};
-pub use contained::{
-    Contained, Deed, DeedKind, Obstacle, inner as boxed_command, obstacles, quoted, text as command_text, unpromised,
-};
+pub use contained::{Contained, Deed, DeedKind, Obstacle, obstacles, quoted, text as command_text, unpromised};
 pub use coverage::Coverage;
 pub use described_world::DescribedWorld;
 pub use description::Description;

@@ -86,8 +86,8 @@ fn said(ended: &Ended) -> Option<String> {
         }
         Ended::Committed { .. } => None,
         Ended::Held { id, because, changes, .. } => Some(format!(
-            "it ran in a box, and its {} are not in place yet, because {because}. A person can look at them with \
-            `doorward pending {id}` and keep them with `doorward approve {id}`",
+            "it ran in a box, and what it changed is not in place yet ({}), because {because}. A person can look at it with \
+            `doorward pending {id}` and keep it with `doorward approve {id}`",
             counted(*changes)
         )),
         Ended::Discarded { because, .. } => {

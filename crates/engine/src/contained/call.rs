@@ -4,11 +4,22 @@ use doorward_shell::{Command, CommandKind, Dialect, Part, Simple, Statement, Wor
 
 use crate::world::{Identity, World};
 
+/// The shells that clients run their commands with.
+const DIALECTS: &[Dialect] = &[Dialect::Bash, Dialect::Sh, Dialect::Zsh];
+
 /// The command inside of a call that is nothing but a contained run.
 ///
 /// Redirects, pipes and further commands happen outside the box, so a call that has any is none.
-pub fn inner(command: &str, world: &dyn World) -> Option<String> {
-    let parsed = parse(command, Dialect::Bash);
+pub(crate) fn inner(command: &str, world: &dyn World) -> Option<String> {
+    let is_ours = || matches!(world.program("doorward"), Identity::Trusted(_));
+    // Every shell that may read the text must read the same command in it.
+    let mut found = DIALECTS.iter().map(|dialect| read(command, *dialect));
+    let first = found.next().flatten()?;
+    (found.all(|other| other.as_ref() == Some(&first)) && is_ours()).then_some(first)
+}
+
+fn read(command: &str, dialect: Dialect) -> Option<String> {
+    let parsed = parse(command, dialect);
     if parsed.error.is_some() {
         return None;
     }
@@ -19,8 +30,7 @@ pub fn inner(command: &str, world: &dyn World) -> Option<String> {
     }
     let words = words(simple)?;
     let [program, run, dashes, command @ ..] = words.as_slice() else { return None };
-    let is_ours = program == "doorward" && matches!(world.program("doorward"), Identity::Trusted(_));
-    (is_ours && run == "run" && dashes == "--").then(|| text(command)).flatten()
+    (program == "doorward" && run == "run" && dashes == "--").then(|| text(command)).flatten()
 }
 
 /// One word is a command line of its own; several are the words of one command.
@@ -98,6 +108,8 @@ mod tests {
             "( doorward run -- make )",
             "! doorward run -- make",
             "doorward run -- 'make",
+            "doorward run -- $'\\'; rm -rf ~ #'",
+            "doorward run -- $'make'",
         ] {
             assert_eq!(check(command), None, "{command}");
         }

@@ -5,7 +5,8 @@ mod eligible;
 mod promise;
 mod run;
 
-pub use call::{inner, quoted, text};
+pub(crate) use call::inner;
+pub use call::{quoted, text};
 pub(crate) use eligible::answer;
 pub use eligible::{Obstacle, obstacles};
 pub use promise::unpromised;

@@ -17,12 +17,24 @@ const TOTAL: usize = 32 << 20;
 /// The deeds that would be committed.
 pub(super) fn noted(deeds: &Deeds, world: &DiskWorld) -> Vec<Noted> {
     let mut left = TOTAL;
-    let wanted = deeds.list().iter().filter(|deed| treatment(deed, world) != Treatment::Leave);
+    let treatment = treatment(deeds, world);
+    let wanted = deeds.list().iter().filter(|deed| treatment(deed) != Treatment::Leave);
     wanted.map(|deed| noted_one(deeds, deed, &mut left)).collect()
 }
 
-/// Caches that tools keep in the home stay in the box: what unknown code puts there would be trusted by later runs.
-pub(super) fn treatment(deed: &Deed, world: &DiskWorld) -> Treatment {
+/// Caches that tools keep in the home stay in the box: what unknown code puts there would be trusted by later runs. So does
+/// git's index if nothing else of git changed: it was only read anew.
+pub(super) fn treatment<'a>(deeds: &Deeds, world: &'a DiskWorld) -> impl Fn(&Deed) -> Treatment + 'a {
+    let of_git = deeds.list().iter().filter(|deed| deed.path.components().any(|part| part.as_os_str() == ".git"));
+    let is_reread = of_git.into_iter().all(is_index);
+    move |deed| if is_reread && is_index(deed) { Treatment::Leave } else { of_path(deed, world) }
+}
+
+fn is_index(deed: &Deed) -> bool {
+    deed.path.ends_with(".git/index")
+}
+
+fn of_path(deed: &Deed, world: &DiskWorld) -> Treatment {
     let Some(path) = deed.path.to_str() else { return Treatment::Refuse };
     if is_tool_cache(path, world.home()) && !doorward_engine::path::under(path, world.project().unwrap_or("/")) {
         return Treatment::Leave;

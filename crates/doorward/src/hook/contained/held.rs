@@ -91,7 +91,7 @@ pub(crate) fn commit_held(dirs: &Dirs, pending: &Pending, ledger: &mut dyn Recor
     let project = project_root(&pending.cwd);
     let loaded = load::load(dirs, project.as_deref(), "");
     let world = DiskWorld::new(dirs, &pending.cwd, project, &loaded);
-    let committed = run.commit(&deeds, &|deed| treatment(deed, &world));
+    let committed = run.commit(&deeds, &treatment(&deeds, &world));
     let became = if committed.is_ok() { Became::Ran } else { Became::Failed };
     let _receipt = ledger.append(LogEntry::new(&OutcomeBody::new(pending.decision.clone(), became, None))?)?;
     match committed {

@@ -88,16 +88,22 @@ impl<'a> Situation<'a> {
 
     /// Why the command may not be tried, if so.
     fn against(&self, said: &Evaluation) -> Option<Vec<String>> {
-        if said.is_approved() {
-            return None;
-        }
-        let found = obstacles(&said.facts, &said.judgement, &self.policy);
+        let mut found = obstacles(&said.facts, &said.judgement, &self.policy);
+        // What is approved may be tried as well, if all that it does happens in a box.
+        found.retain(|obstacle| *obstacle != Obstacle::NotAsked);
         if found.is_empty() {
             return None;
         }
-        let words = |obstacle: &Obstacle| match obstacle {
-            Obstacle::Blocked => crate::memory::wording::explain(&said.judgement, &said.facts).reason,
-            other => other.what().to_owned(),
+        if said.is_approved() {
+            return Some(vec![format!(
+                "doorward approves it as it is, outside a box, where it belongs: {}",
+                found.first().map_or("", |obstacle| obstacle.what())
+            )]);
+        }
+        let words = |obstacle: &Obstacle| {
+            let is_blocked = *obstacle == Obstacle::Blocked;
+            let why = || crate::memory::wording::explain(&said.judgement, &said.facts).reason;
+            if is_blocked { why() } else { obstacle.what().to_owned() }
         };
         Some(found.iter().map(words).collect())
     }
@@ -153,7 +159,7 @@ impl<'a> Situation<'a> {
         decided.snapshot = kept.snapshot;
         let _receipt = self.record(&decided, ledger)?;
         let status = run.status();
-        let committed = run.commit(&deeds, &|deed| deeds::treatment(deed, &self.world));
+        let committed = run.commit(&deeds, &deeds::treatment(&deeds, &self.world));
         let became = if committed.is_ok() { Became::Ran } else { Became::Failed };
         let _receipt = ledger.append(LogEntry::new(&OutcomeBody::new(self.id.as_str().into(), became, None))?)?;
         match committed {
