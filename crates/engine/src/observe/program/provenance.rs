@@ -10,7 +10,7 @@ use crate::effect::{Effect, Target};
 use crate::facts::Built;
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
-use crate::observe::recipes::arrived::foreign_place;
+use crate::observe::recipes::arrived::{foreign_place, has_arrivals};
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::{State, WrittenFile, WrittenFiles};
 use crate::path::{self, Follow};
@@ -195,9 +195,11 @@ fn is_own_input(world: &dyn World, field: &Field, invocation: &Invocation, state
         && is_inside
         && foreign_place(world, &resolved.real, state).is_none()
         && fetched_here(Some(&resolved.real), state).is_none()
+        // A header or library that arrived may be part of what is built, named or not.
+        && !has_arrivals(world, state)
         && match (is_pattern, world.look(&resolved.real).kind) {
             (true, _) => !holds_changes(world, &resolved.real, state),
-            (false, Kind::Directory) => true,
+            (false, Kind::Directory) => !holds_changes(world, &resolved.real, state),
             (false, _) => is_own_file(world, &resolved.real, state),
         }
 }

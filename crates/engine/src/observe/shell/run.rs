@@ -12,7 +12,7 @@ use super::exports::assign;
 use super::list::opens_files;
 use super::loops::{forget_assigned, loop_value};
 use super::runner::{DEPTH, Runner};
-use super::simple::finish_redirects;
+use super::simple::{finish_redirects, rerouted};
 use super::state::State;
 use super::trap::spring_traps;
 use super::zsh::note_hook;
@@ -128,7 +128,9 @@ impl Runner<'_, '_> {
         if let Some((redirected, mut elsewhere)) = elsewhere {
             finish_redirects(self.out, redirected, output.clone(), &mut elsewhere);
         }
-        finish_redirects(self.out, redirected, output, state)
+        let rerouted = rerouted(&command.redirects, &output);
+        let rest = finish_redirects(self.out, redirected, output, state);
+        rerouted.unwrap_or(rest)
     }
 
     fn compound<'a>(

@@ -2,7 +2,9 @@
 
 use std::rc::Rc;
 
-use doorward_shell::{Assignment, Command, Dialect, Redirect, RedirectOperator, RedirectTarget, Simple, Value};
+use doorward_shell::{
+    Assignment, Command, Dialect, Fd, Part, Redirect, RedirectOperator, RedirectTarget, Simple, Value,
+};
 use doorward_vocabulary::{Degree, FlowKind, Mark};
 
 use super::aftermath::{store, unless_refused};
@@ -104,7 +106,9 @@ impl Runner<'_, '_> {
             caused.hand_on();
         }
         self.out.write(caused);
-        finish_redirects(self.out, redirected, output, state)
+        let rerouted = rerouted(&command.redirects, &output);
+        let rest = finish_redirects(self.out, redirected, output, state);
+        rerouted.unwrap_or(rest)
     }
 
     /// Runs a command whose assignments hold for it alone.
@@ -271,6 +275,55 @@ pub(crate) fn file_stream(world: &dyn World, path: Option<&str>, sensitive: bool
             Stream { text, files, ..Stream::unknown(secret) }
         }
     }
+}
+
+/// What comes out if streams are turned into each other, which is not followed: `3>&1 >/dev/null`, `>&2`, `> /dev/stdout`.
+// `2>&1` alone adds to the output, and behind a file it goes there as well. Any other turn may bring out what another
+// redirect seems to send away, or the other way round: `x=$( { echo rm >&2; } 2>&1 >/dev/null )` holds `rm`.
+pub(super) fn rerouted(redirects: &[Redirect], output: &Stream) -> Option<Stream> {
+    let mut is_merged = false;
+    let turns = |redirect: &Redirect| {
+        let target = literal(redirect);
+        let target = target.as_deref().unwrap_or_default();
+        let is_of = |number: u32| redirect.fd == Some(Fd::Number(number));
+        match redirect.operator {
+            RedirectOperator::DuplicateOutput if is_of(2) && target == "1" => {
+                is_merged = true;
+                false
+            }
+            RedirectOperator::DuplicateOutput => {
+                !(is_of(2) && target == "-") && (target == "-" || target.bytes().all(|byte| byte.is_ascii_digit()))
+            }
+            RedirectOperator::Write
+            | RedirectOperator::Clobber
+            | RedirectOperator::Append
+            | RedirectOperator::ReadWrite
+            | RedirectOperator::WriteBoth
+            | RedirectOperator::AppendBoth => {
+                let takes_output = redirect.fd.is_none() || is_of(1);
+                names_stream(target) || (is_merged && takes_output)
+            }
+            RedirectOperator::Read
+            | RedirectOperator::DuplicateInput
+            | RedirectOperator::HereDocument
+            | RedirectOperator::HereString => false,
+        }
+    };
+    redirects.iter().any(turns).then(|| Stream::unknown(output.origin))
+}
+
+/// A file name for a stream that is open already.
+fn names_stream(path: &str) -> bool {
+    matches!(path, "/dev/stdout" | "/dev/stderr")
+        || path.starts_with("/dev/fd/")
+        || (path.starts_with("/proc/") && path.contains("/fd/"))
+}
+
+/// The target as it stands, if nothing in it is expanded; an expansion counts as a number.
+fn literal(redirect: &Redirect) -> Option<String> {
+    let RedirectTarget::Word(word) = &redirect.target else { return None };
+    let text = |part: &Part| if let Part::Text { text, .. } = part { Some(text.clone()) } else { None };
+    word.parts.iter().map(text).collect()
 }
 
 /// Connects the output of a command with the files and sockets that take it.

@@ -112,7 +112,13 @@ fn interpolates_nothing(text: &str, is_pattern: bool) -> bool {
             '\\' => drop(letters.next()),
             '@' => return false,
             '$' if is_pattern && next.is_none_or(|next| matches!(next, ')' | '|')) => {}
-            '$' if !is_pattern && next.is_some_and(|next| next == '&' || next.is_ascii_digit()) => {}
+            '$' if !is_pattern && next.is_some_and(|next| next == '&' || next.is_ascii_digit()) => {
+                while letters.next_if(|next| *next == '&' || next.is_ascii_digit()).is_some() {}
+                // `$1[…]`, `$1{…}` and `$1->[…]` run what stands in the brackets.
+                if letters.peek().is_some_and(|next| matches!(next, '[' | '{' | '-' | ':' | '\'')) {
+                    return false;
+                }
+            }
             '$' => return false,
             '(' if is_pattern && next == Some('?') => {
                 letters.next();

@@ -95,7 +95,12 @@ impl<'s> Reader<'s> {
                 self.end()?;
             }
             'a' | 'i' | 'c' => self.text(),
-            ':' => drop(self.skip(|character| !matches!(character, '\n' | ';'))),
+            // GNU sed ends a label at a space and runs what follows; others take the line as the label.
+            ':' => {
+                self.skip(|character| character == ' ' || character == '\t');
+                self.skip(|character| !matches!(character, '\n' | ';' | ' ' | '\t' | '\r'));
+                self.end()?;
+            }
             'b' | 't' | 'T' | 'v' => {
                 self.skip(|character| character == ' ');
                 self.skip(|character| !matches!(character, '\n' | ';' | '}' | ' '));
@@ -335,7 +340,7 @@ mod tests {
             ("/x/{e\n}", vec![RunsInput]),
             ("a text\ne id", vec![Runs("id".into())]),
             ("s/a\\\n/b/;w f", vec![Writes("f".into())]),
-            (":a w x\nw y", vec![Writes("y".into())]),
+            (":a\nw y", vec![Writes("y".into())]),
         ] {
             assert_eq!(read(script).map(|script| script.deeds), Ok(deeds), "{script}");
         }
