@@ -44,7 +44,8 @@ pub(super) fn hold(
 ) -> Result<Option<String>> {
     let changes = changes(&deeds, &key);
     let pending = Binding::of(subject).and_then(|bound| Pending::new(subject, bound, decision, &key));
-    let (Some(pending), true) = (pending, deeds.list().len() <= DEEDS) else {
+    let is_shown = |deed: &Deed| deed.after.is_none_or(|after| after.size <= SHOWN as u64);
+    let (Some(pending), true) = (pending, deeds.list().len() <= DEEDS && deeds.list().iter().all(is_shown)) else {
         run.discard()?;
         return Ok(None);
     };

@@ -5,7 +5,7 @@ mod held;
 mod plan;
 
 use anyhow::{Context, Result};
-use doorward_cell::{Cell, Deeds, Run, RunError};
+use doorward_cell::{Cell, Deeds, Refused, Run, RunError};
 use doorward_engine::{
     Configured, Contained, Mode, Obstacle, Policy, ToolCall, Verdict, observe_deeds, obstacles, unpromised,
 };
@@ -168,8 +168,11 @@ impl<'a> Situation<'a> {
                 Ok(Ended::Committed { status, changes: done.placed + done.removed, left: done.left, undo })
             }
             Err(refused) => {
-                // Nothing is in place; what is left of the run is of no use any more.
-                let _ = run.discard();
+                // INVARIANT: an interrupted commit keeps its journal, from which the next run finishes it. In all other cases
+                // nothing is in place, and what is left of the run is of no use any more.
+                if !matches!(refused, Refused::Interrupted { .. }) {
+                    let _ = run.discard();
+                }
                 Ok(Ended::Discarded { status, because: refused.to_string() })
             }
         }
