@@ -48,6 +48,8 @@ words! {
         HandsEnvironment = "hands-environment" : "runs code of the project, which may read variables that the program itself does not know",
         ReachesOut = "reaches-out" : "some of its subcommands change things on other machines or services, or on the whole machine",
         TestsTakeFlags = "tests-take-flags" : "flags that it does not know itself, behind what it tests, are for the tests",
+        TidiesImports = "tidies-imports" : "declares what the sources import: what this session imports is the agent's choice",
+        AsksForHunks = "asks-for-hunks" : "asks which pieces of a change are staged, and reads the answers from its input",
         PrintsTime = "prints-time" : "prints a time in the format that its words say",
         PrintsFormat = "prints-format" : "prints its operands by the format in the first one",
         MakesTemporary = "makes-temporary" : "makes a file or directory of a name that nobody can foresee, and prints it",

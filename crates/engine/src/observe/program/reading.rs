@@ -1,6 +1,6 @@
 //! What the words of an invocation say before anything happens: roles, directories, and what is not known.
 
-use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility};
 
 use super::Invocation;
 use super::builds::leads_to;
@@ -28,7 +28,12 @@ pub(super) fn unknown_words(invocation: &Invocation) -> Findings {
                 found.unknown(Operation::Execute, Marks::default().with(mark));
             }
             // No worse than a program that nobody knows.
-            false => found.effect(unknown_effect(invocation)),
+            false => {
+                let mut effect = unknown_effect(invocation);
+                effect.reach = Reach::Project;
+                effect.reversibility = Reversibility::Irreversible;
+                found.effect(effect);
+            }
         }
     }
     if !invocation.args.unknown.is_empty() {
