@@ -13,6 +13,7 @@ use crate::observe::field::{Field, positional};
 use crate::observe::paths::carried::{carried_file, note_carried_run};
 use crate::observe::program::file_trust::{FileRun, How, executes_file, is_changed, is_own_setting, not_as_trusted};
 use crate::observe::recipes::sources::changed_imports;
+use crate::observe::shell::grammar::Builtin;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
@@ -28,7 +29,7 @@ pub(crate) fn script_file(
     state: &mut State<'_>,
 ) {
     let by = invocation.by.clone();
-    let sources = matches!(by.name.as_str(), "source" | ".");
+    let sources = Builtin::named(&by.name).is_some_and(Builtin::sources);
     let words = invocation.args.operands.get(1..).unwrap_or_default();
     let outer = state.positional.clone();
     if !sources || !words.is_empty() {
