@@ -29,6 +29,7 @@ mod naming;
 mod patch_hunk;
 mod patch_text;
 mod patches;
+mod places;
 mod positions;
 pub(super) mod powershell;
 mod project_first;

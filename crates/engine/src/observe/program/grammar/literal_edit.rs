@@ -16,7 +16,7 @@ const SWITCHES: &[&str] = &["True", "true", "TRUE", "yes", "on", "1", "CERT_REQU
 
 /// Text that takes the place of other text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Substitution {
+pub(crate) struct Substitution {
     /// What is taken out; `None` if it is a pattern, or lines that are not named.
     old: Option<String>,
     new: String,
@@ -28,6 +28,11 @@ impl Substitution {
         const SPECIAL: &[char] = &['.', '*', '[', ']', '^', '$', '(', ')', '+', '?', '{', '}', '|'];
         let is_plain = !unescaped_has(old, SPECIAL) && !has_class(old);
         Substitution { old: is_plain.then(|| unescape(old)), new: unescape(new) }
+    }
+
+    /// Texts as they are, without signs that mean something else.
+    pub(crate) fn literal(old: Option<String>, new: String) -> Substitution {
+        Substitution { old, new }
     }
 
     /// Text that is put in beside the rest.
@@ -44,7 +49,7 @@ impl Substitution {
 }
 
 /// All that an edit puts into a file stands in the call. What was there comes back from git, if it is as committed.
-pub(super) fn see_edits(caused: &mut Caused, edits: &[Substitution], world: &dyn World) {
+pub(crate) fn see_edits(caused: &mut Caused, edits: &[Substitution], world: &dyn World) {
     let text = edits.iter().map(|edit| edit.new.as_str()).collect::<Vec<_>>().join("\n");
     for effect in caused.iter_mut() {
         let Target::Path(path) = &effect.target else { continue };
