@@ -123,6 +123,7 @@ words! {
         JqFlag = "jq-flag" : "`--jq` takes a filter, which can read the environment",
         ContainerSettings = "container-settings" : "`inspect` and `compose config` print environments with passwords",
         TemplateDirectory = "template-directory" : "the operand is a template, below a directory that a flag names",
+        ContainedRun = "contained-run" : "`run TOKEN` is what a hook puts in place of a call, and nobody types it",
         CargoRun = "cargo-run" : "`run` starts a program of the project, which may be doorward itself",
     }
 }

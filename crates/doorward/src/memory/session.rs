@@ -239,6 +239,14 @@ impl Session {
         id
     }
 
+    /// Another fingerprint of a call that has a name: its client will report it as something else.
+    pub(crate) fn also_called(&self, fingerprint: &str, id: &str) {
+        if let Ok(states) = &self.states {
+            // If this fails, the record only lacks the end of the call.
+            let _ = states.update(&self.id, |names: &mut CallNames| names.add(fingerprint, id));
+        }
+    }
+
     /// The name of the last identical call that has not ended.
     pub(crate) fn take_name(&self, fingerprint: &str) -> Option<String> {
         self.states.as_ref().ok()?.update(&self.id, |names: &mut CallNames| names.take(fingerprint)).ok().flatten()
