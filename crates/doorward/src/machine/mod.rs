@@ -19,7 +19,6 @@ pub(crate) mod splitmix;
 #[cfg(test)]
 pub(crate) mod test_home;
 mod user;
-mod visible;
 pub(crate) mod world;
+pub(crate) use doorward_pages::visible;
 pub(crate) use user::user;
-pub(crate) use visible::visible;

@@ -2,7 +2,6 @@
 //!
 //! Start at `sections/mod.rs`: the gathered data becomes one document (`document.rs`), rendered as Markdown or HTML.
 
-mod chart;
 mod document;
 mod gather;
 mod html;
