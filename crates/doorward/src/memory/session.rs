@@ -5,6 +5,7 @@
 
 mod built;
 mod concurrent;
+mod shared;
 mod spoken;
 
 use std::cell::{OnceCell, RefCell};
@@ -120,6 +121,11 @@ impl Session {
     /// When it started; `None` if it starts now.
     pub(crate) fn began_ms(&self) -> Option<u64> {
         Some(self.known().state.began_ms).filter(|began| *began > 0)
+    }
+
+    /// A hook has run in this session. Looks only at its state, never at the record.
+    pub(crate) fn is_known(&self) -> bool {
+        self.states.as_ref().is_ok_and(|states| matches!(states.find::<SessionState>(&self.id), Ok(Some(_))))
     }
 
     /// Takes the alerts triggered since the last time; they are recorded after the decision.
