@@ -10,6 +10,8 @@ pub struct Reading {
     pub uses: Vec<Use>,
     /// What could not be followed; such a text may do anything.
     pub unclear: Vec<String>,
+    /// A member of some value is given another value.
+    pub sets_members: bool,
     /// Files that get their own text back, with replacements that stand here.
     pub edits: Vec<Edit>,
 }

@@ -240,13 +240,21 @@ fn on(runner: &mut Runner<'_, '_>, used: &Use, at: At, role: Role, code: &mut Co
     }
 }
 
-/// What such an edit takes out and puts in; which of several texts it is, is as open as with a pattern.
+/// What such an edit takes out and puts in: each text that may be put in for each that may be taken out.
 fn substitutions(edit: &doorward_code::Edit) -> Vec<Substitution> {
+    // A loop over more pairs counts as a pattern, which is judged by what it puts in alone.
+    const PAIRS: usize = 64;
     let of = |replaced: &doorward_code::Replacement| {
-        let old = replaced.old.as_ref().filter(|old| old.len() == 1).map(|old| old.concat());
-        Substitution::literal(old, replaced.new.join("\n"))
+        let olds = replaced.old.iter().flatten().map(|old| Some(old.clone()));
+        let olds: Vec<Option<String>> = olds.take(PAIRS / replaced.new.len().max(1)).collect();
+        let is_whole = replaced.old.as_ref().is_some_and(|all| all.len() == olds.len() && !all.is_empty());
+        let olds = if is_whole { olds } else { vec![None] };
+        let pair = move |new: &String| {
+            olds.iter().map(|old| Substitution::literal(old.clone(), new.clone())).collect::<Vec<_>>()
+        };
+        replaced.new.iter().flat_map(pair).collect::<Vec<_>>()
     };
-    edit.replaced.iter().map(of).collect()
+    edit.replaced.iter().flat_map(of).collect()
 }
 
 /// `os.rename`, `shutil.copytree`: what lay at the first path lies at the second.

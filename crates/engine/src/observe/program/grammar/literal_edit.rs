@@ -6,6 +6,7 @@ use crate::effect::Target;
 use crate::observe::content;
 use crate::observe::sheet::caused::Caused;
 use crate::world::{Content, Kind, Tracking, World};
+use crate::{certificate_checks, switched_off_tests};
 
 /// How much of an edited file is read.
 const EDITED: usize = 256 * 1024;
@@ -75,6 +76,14 @@ fn weakened(path: &str, edits: &[Substitution], world: &dyn World) -> doorward_v
     let mut marks = doorward_vocabulary::Marks::default();
     for edit in edits {
         marks.union(content::weakens(path, &edit.new, world, || edit.old.clone()));
+        let old = edit.old.as_deref().unwrap_or_default();
+        if before.is_none() && certificate_checks::turns_off(path, old, &edit.new) {
+            marks.add(Mark::TlsWeakened);
+        }
+        // A pattern may put the mark of a test that is not run in front of one that is.
+        if edit.old.is_none() && switched_off_tests::are_marked(path, &edit.new) {
+            marks.add(Mark::SkipsChecks);
+        }
     }
     let Some(before) = before else { return marks };
     let after = edits.iter().fold(before.clone(), |text, edit| edit.applied(&text));
