@@ -5,7 +5,7 @@ use std::rc::Rc;
 use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::Invocation;
-use super::file_trust::{fetched_here, is_changed};
+use super::file_trust::{fetched_here, is_changed, was_there};
 use crate::effect::{Effect, Target};
 use crate::facts::Built;
 use crate::knowledge::schema::Role;
@@ -212,7 +212,8 @@ impl Inputs<'_, '_> {
             None => match self.world.tracking(file) {
                 Tracking::Clean | Tracking::Modified => true,
                 Tracking::Rebuildable => !is_changed(self.world, file, self.state),
-                Tracking::Ignored | Tracking::Untracked | Tracking::Outside | Tracking::Unknown => false,
+                Tracking::Outside => was_there(self.world, file, self.state),
+                Tracking::Ignored | Tracking::Untracked | Tracking::Unknown => false,
             },
         }
     }
