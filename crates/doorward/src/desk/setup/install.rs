@@ -147,7 +147,9 @@ fn is_line_named(agent: Agent, arguments: &SetupArguments) -> bool {
 
 /// Whether doorward gets a line in Claude Code's status line: as the arguments say, or as the user answers now.
 fn status_line(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> Result<bool> {
-    let is_asked = agent == Agent::Claude && !arguments.yes && std::io::stdin().is_terminal();
+    // Once, while installing: whoever said no then is not asked again.
+    let is_new = inspect::program_of(agent, dirs).is_none();
+    let is_asked = agent == Agent::Claude && is_new && !arguments.yes && std::io::stdin().is_terminal();
     if arguments.statusline || !is_asked {
         return Ok(is_line_named(agent, arguments));
     }

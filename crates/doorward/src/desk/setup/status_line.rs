@@ -67,7 +67,8 @@ fn wrapping(own: &str, theirs: &str) -> String {
     format!("{own} --then {}", quoted(theirs))
 }
 
-fn quoted(word: &str) -> String {
+/// One word for a shell.
+pub(super) fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
@@ -87,7 +88,7 @@ fn parse_own(command: &str) -> Option<Option<String>> {
 }
 
 /// The first word as `quoted` writes it, and what follows.
-fn unquoted(text: &str) -> Option<(String, &str)> {
+pub(super) fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut word = String::new();
     let mut rest = text.strip_prefix('\'')?;
     loop {
