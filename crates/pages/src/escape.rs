@@ -20,6 +20,12 @@ pub fn escaped(words: &str) -> String {
     escaped
 }
 
+/// The same for a `<pre>`: line ends stay.
+#[must_use]
+pub fn escaped_lines(words: &str) -> String {
+    words.split('\n').map(escaped).collect::<Vec<_>>().join("\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,6 +7,7 @@ pub(crate) mod atomic_file;
 pub(crate) mod checked_read;
 pub(crate) mod clock;
 pub(crate) mod count;
+pub(crate) mod desk_ports;
 pub(crate) mod file_digests;
 pub(crate) mod json;
 pub(crate) mod key;

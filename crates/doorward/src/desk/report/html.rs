@@ -66,6 +66,13 @@ fn push_block(page: &mut String, block: &Block, about: &str) {
     }
 }
 
+/// The matrix alone.
+pub(super) fn matrix(matrix: &Matrix) -> String {
+    let mut page = String::new();
+    put_matrix(&mut page, matrix);
+    page
+}
+
 fn put_matrix(page: &mut String, matrix: &Matrix) {
     put_legend(page);
     page.push_str("<p class=\"hint\">Swipe sideways to see every column.</p>\n");

@@ -1,12 +1,12 @@
 //! The eight sections, in the order and with the titles of the specification.
 
-mod audit;
+pub(super) mod audit;
 mod failures;
 mod layer1;
 mod layer2;
 mod matrix;
 mod migration;
-mod opening;
+pub(super) mod opening;
 mod overrides;
 mod profile;
 
