@@ -10,6 +10,7 @@ use doorward_vocabulary::{Degree, FlowKind, Mark};
 use super::aftermath::{store, unless_refused};
 use super::arrays::{declared_arrays, declares, is_declared};
 use super::exports::{assign, exported};
+use super::grammar::Builtin;
 use super::list::opens_files;
 use super::runner::Runner;
 use super::shape::of_lines;
@@ -392,9 +393,9 @@ pub(crate) fn finish_redirects(
 /// Assignments before a special builtin stay in force.
 fn is_special(simple: &Simple) -> bool {
     simple.words.first().is_some_and(|word| {
-            matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }]
-                if matches!(text.as_str(), "export" | "eval" | "exec" | "source" | "." | "readonly" | "set" | ":" | "trap" | "unset"))
-        })
+        matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }]
+            if Builtin::named(text).is_some_and(Builtin::is_special))
+    })
 }
 
 /// `> file`: what the command prints goes there and not to the agent.
