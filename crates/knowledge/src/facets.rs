@@ -44,6 +44,8 @@ words! {
         PrintsToken = "prints-token" : "prints numbers or plain words, whatever its operands",
         NamesOperands = "names-operands" : "prints the names of its operands along with what it counts",
         Computes = "computes" : "prints numbers that are made of the numbers in its operands",
+        ResolvesLinks = "resolves-links" : "prints its operand as a path without links",
+        HandsEnvironment = "hands-environment" : "runs code of the project, which may read variables that the program itself does not know",
         PrintsTime = "prints-time" : "prints a time in the format that its words say",
         PrintsFormat = "prints-format" : "prints its operands by the format in the first one",
         MakesTemporary = "makes-temporary" : "makes a file or directory of a name that nobody can foresee, and prints it",
@@ -128,6 +130,7 @@ words! {
         JqFlag = "jq-flag" : "`--jq` takes a filter, which can read the environment",
         ContainerSettings = "container-settings" : "`inspect` and `compose config` print environments with passwords",
         TemplateDirectory = "template-directory" : "the operand is a template, below a directory that a flag names",
+        ContainedRun = "contained-run" : "`run TOKEN` is what a hook puts in place of a call, and nobody types it",
         CargoRun = "cargo-run" : "`run` starts a program of the project, which may be doorward itself",
     }
 }
@@ -163,6 +166,7 @@ words! {
         KeepLines = "keep-lines" : "lines of the input are printed whole as long as no other flags are given",
         AsGiven = "as-given" : "with these flags it prints its operands and not what lies below them",
         PrintToken = "print-token" : "with one of these words it prints a number or a plain word",
+        PrintPlace = "print-place" : "questions that it answers with the place where a tool chain keeps something: subcommands, operands and flags, joined by commas (`env,GOROOT`, `--print=sysroot`); `*` stands for any names",
         NoToken = "no-token" : "with one of these flags it prints something else than that",
         Format = "format" : "flags whose value is the format of what is printed",
         TokenFormat = "token-format" : "formats that print a number",

@@ -272,6 +272,7 @@ fn tool(reader: &mut ByteReader) -> Option<ToolEntry> {
         what: Cow::Borrowed(reader.text()?),
         risk: reader.word(Risk::ALL)?,
         harness: reader.bool()?,
+        prompts: reader.bool()?,
     })
 }
 

@@ -13,6 +13,7 @@ mod hunting;
 mod left_running;
 mod mcp;
 mod names;
+mod page_scripts;
 mod paths;
 mod program;
 mod recipes;

@@ -29,6 +29,7 @@ mod naming;
 mod patch_hunk;
 mod patch_text;
 mod patches;
+mod places;
 mod positions;
 mod project_first;
 pub(super) mod provenance;

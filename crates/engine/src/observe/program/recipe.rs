@@ -5,7 +5,7 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
 
 use super::Invocation;
 use super::console::{console, console_of};
-use super::file_trust::{FileRun, How, decides, executes_file, is_changed};
+use super::file_trust::{FileRun, How, decides, executes_file, is_changed, was_there};
 use super::forwarded_args::asks_to_destroy;
 use super::grammar::says_itself;
 use super::inner::inner_command;
@@ -221,7 +221,7 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
             }
             runner.out.lower(Degree::Delegated, format!("`{}`, built from the project", path::name(file)));
         }
-        Tracking::Clean | Tracking::Rebuildable if runner.out.world.project_trusted() => {
+        Tracking::Clean | Tracking::Rebuildable | Tracking::Outside if is_of_trusted(runner.out.world, file, state) => {
             runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
             look_through_file(runner, run, state);
         }
@@ -234,6 +234,11 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
         }
     }
     executes_file(runner.out, file, by, marks);
+}
+
+/// What runs with the trust in its project: what git tracks or a build makes, or what lay in a directory without git.
+fn is_of_trusted(world: &dyn World, file: &str, state: &State<'_>) -> bool {
+    world.project_trusted() && (world.tracking(file) != Tracking::Outside || was_there(world, file, state))
 }
 
 /// `./gradlew`, `node_modules/.bin/prisma`: a tool that lies in the project is read by its own table as well.

@@ -133,6 +133,7 @@ fn dynamic_directory(out: &mut Observer<'_>, word: &Field, state: &State<'_>) ->
         | Shape::OwnJob
         | Shape::Begun
         | Shape::Below
+        | Shape::Place
         | Shape::Any => None,
     }
 }

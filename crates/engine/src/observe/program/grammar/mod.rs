@@ -37,7 +37,7 @@ mod interpreter;
 mod jq;
 mod kill;
 mod kubectl;
-mod literal_edit;
+pub(crate) mod literal_edit;
 mod make;
 mod package_script;
 mod parallel;
