@@ -61,6 +61,7 @@ mod secret;
 pub mod snapshot;
 mod switched_off_tests;
 mod taint;
+mod unchecked_commands;
 mod verdict;
 mod world;
 

@@ -5,6 +5,7 @@
 
 mod built;
 mod concurrent;
+mod shared;
 mod spoken;
 
 use std::cell::{OnceCell, RefCell};
@@ -122,6 +123,11 @@ impl Session {
         Some(self.known().state.began_ms).filter(|began| *began > 0)
     }
 
+    /// A hook has run in this session. Looks only at its state, never at the record.
+    pub(crate) fn is_known(&self) -> bool {
+        self.states.as_ref().is_ok_and(|states| matches!(states.find::<SessionState>(&self.id), Ok(Some(_))))
+    }
+
     /// Takes the alerts triggered since the last time; they are recorded after the decision.
     pub(crate) fn take_alerts(&self) -> Vec<AlertBody> {
         self.alerts.take()
@@ -237,6 +243,14 @@ impl Session {
             let _ = states.update(&self.id, |names: &mut CallNames| names.add(fingerprint, &id));
         }
         id
+    }
+
+    /// Another fingerprint of a call that has a name: its client will report it as something else.
+    pub(crate) fn also_called(&self, fingerprint: &str, id: &str) {
+        if let Ok(states) = &self.states {
+            // If this fails, the record only lacks the end of the call.
+            let _ = states.update(&self.id, |names: &mut CallNames| names.add(fingerprint, id));
+        }
     }
 
     /// The name of the last identical call that has not ended.

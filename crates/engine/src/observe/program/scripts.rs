@@ -15,6 +15,7 @@ use crate::observe::program::file_trust::{
     FileRun, How, executes_file, is_changed, is_own_setting, not_as_trusted, was_there,
 };
 use crate::observe::recipes::sources::changed_imports;
+use crate::observe::shell::grammar::Builtin;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
@@ -30,7 +31,7 @@ pub(crate) fn script_file(
     state: &mut State<'_>,
 ) {
     let by = invocation.by.clone();
-    let sources = matches!(by.name.as_str(), "source" | ".");
+    let sources = Builtin::named(&by.name).is_some_and(Builtin::sources);
     let words = invocation.args.operands.get(1..).unwrap_or_default();
     let outer = state.positional.clone();
     if !sources || !words.is_empty() {
