@@ -117,6 +117,9 @@ struct Tally {
     parted: usize,
     /// Two direct runs differ as well, and one of them is the same.
     unsteady: usize,
+    /// `tar` writes into an archive whose other name it packs: inside, the two names have different numbers, so it does not see
+    /// that they are one file (decision 0038).
+    own_archive: usize,
     /// A directory that was there is renamed by the bare call, which overlays refuse; the program fails and says so.
     failed_inside: usize,
 }
@@ -159,6 +162,12 @@ fn one(seed: u64, tally: &mut Tally) {
         difference(&relevant(tree(&boxed.path("home"), times)), &relevant(tree(&plain.path("home"), times)));
     if !different.is_empty() && (0..8).any(|_| another_direct_run_is_the_same(&boxed, &text, since)) {
         tally.unsteady += 1;
+        return;
+    }
+    let has_links = deeds.list().iter().any(|deed| matches!(deed.kind, DeedKind::HardLink { .. }));
+    if has_links && text.contains("tar --sort") && !different.is_empty() {
+        tally.own_archive += 1;
+        println!("FIGURE own archive, seed {seed}: {}", lines.join("; "));
         return;
     }
     if parted && !different.is_empty() {

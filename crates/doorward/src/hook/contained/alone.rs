@@ -29,6 +29,9 @@ const DEPTH: usize = 7;
 // The agent, a shell for the hook's line, and what starts the agent.
 const GENERATIONS: usize = 8;
 
+/// An interpreter's script is among its first words, behind a flag or two.
+const SCRIPT: usize = 4;
+
 /// Arguments that bring hooks or plugins that stand in no file, or a program that may have its own.
 const BRINGING: &[&str] = &[
     "--settings",
@@ -39,8 +42,6 @@ const BRINGING: &[&str] = &[
     "--extensions",
     "--config",
     "--profile",
-    "-c",
-    "-e",
 ];
 
 /// What else could rewrite an agent's calls, in words; `None` if doorward is alone.
@@ -57,7 +58,7 @@ pub(crate) fn another(agent: Agent, home: &str, project: Option<&str>) -> Option
             Some("doorward doesn't know all places of its hooks".to_owned())
         }
     };
-    found.or_else(|| brought(agent))
+    found
 }
 
 fn claude(own: &Path, project: Option<&str>) -> Option<String> {
@@ -246,29 +247,25 @@ pub(crate) fn is_ours(command: &str) -> bool {
     command.contains("doorward") && command.contains(" hook ")
 }
 
-/// The agent was started with something that stands in no file.
-fn brought(agent: Agent) -> Option<String> {
-    let is_brought = |word: &String| {
-        let name = word.split('=').next().unwrap_or(word);
-        // `-c` and `-e` mean something else to other agents and to the shells between.
-        let is_short = matches!(name, "-c" | "-e");
-        BRINGING.contains(&name) && (!is_short || matches!((agent, name), (Agent::Codex, "-c") | (Agent::Pi, "-e")))
-    };
-    let is_shell = |words: &[String]| {
-        let name = words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
-        matches!(name, "sh" | "bash" | "dash" | "zsh")
-    };
-    let above = ancestors().into_iter().filter(|words| !is_shell(&words.1));
-    above.flat_map(|(_, words)| words).find(is_brought).map(|word| format!("the argument `{word}` of the agent"))
+/// This process works for the program, which was started with nothing that stands in no file. The program is, or runs as a
+/// script of, one of the processes above.
+pub(crate) fn runs_us(agent: Agent, program: &str) -> bool {
+    let is_it = |path: &Path| path.canonicalize().is_ok_and(|path| path == Path::new(program));
+    let own = ancestors().into_iter().find(|(exe, words)| {
+        exe.as_deref().is_some_and(is_it)
+            || words.iter().take(SCRIPT).any(|word| word.starts_with('/') && is_it(Path::new(word)))
+    });
+    own.is_some_and(|(_, words)| !words.iter().any(|word| is_brought(agent, word)))
 }
 
-/// This process works for the program: it is, or runs as a script of, one of the processes above.
-pub(crate) fn runs_us(program: &str) -> bool {
-    let is_it = |path: &Path| path.canonicalize().is_ok_and(|path| path == Path::new(program));
-    ancestors().iter().any(|(exe, words)| {
-        exe.as_deref().is_some_and(is_it)
-            || words.iter().take(3).any(|word| word.starts_with('/') && is_it(Path::new(word)))
-    })
+/// The argument brings hooks or plugins that stand in no file.
+fn is_brought(agent: Agent, word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    match name {
+        "-c" => agent == Agent::Codex,
+        "-e" => agent == Agent::Pi,
+        _ => BRINGING.contains(&name),
+    }
 }
 
 /// The program and the words of each process above this one.
@@ -364,8 +361,23 @@ mod tests {
     #[test]
     fn the_agent_is_a_process_above() {
         let own = std::fs::read_link("/proc/self/exe").unwrap();
-        assert!(!runs_us(own.to_str().unwrap()), "the hook itself is no agent");
+        assert!(!runs_us(Agent::Claude, own.to_str().unwrap()), "the hook itself is no agent");
         let above = ancestors().into_iter().find_map(|(exe, _)| exe).unwrap();
-        assert!(runs_us(above.to_str().unwrap()));
+        assert!(runs_us(Agent::Claude, above.to_str().unwrap()));
+    }
+
+    #[test]
+    fn arguments_bring_what_stands_in_no_file() {
+        for (agent, word, is) in [
+            (Agent::Claude, "--settings", true),
+            (Agent::Claude, "--plugin-dir=/x", true),
+            (Agent::Claude, "--input-format", true),
+            (Agent::Codex, "-c", true),
+            (Agent::Claude, "-c", false),
+            (Agent::Pi, "-e", true),
+            (Agent::Claude, "-p", false),
+        ] {
+            assert_eq!(is_brought(agent, word), is, "{word}");
+        }
     }
 }
