@@ -92,11 +92,9 @@ impl Room {
         let model = Model::start(CALL)?;
         self.install(own, doorward, &model.url)?;
         let version = self.version();
-        let proof = Proof::of(&self.program, version)?;
-        BoxMemory::open(&self.dirs)?.note_proof(self.agent, Some(proof.clone()))?;
+        BoxMemory::open(&self.dirs)?.note_proof(self.agent, Some(Proof::open(version)))?;
         self.play(&model.url)?;
-        self.check()?;
-        Ok(proof)
+        self.check()
     }
 
     /// doorward as `setup` installs it, in mode `auto` and with calls replaced.
@@ -211,7 +209,7 @@ impl Room {
     }
 
     /// What the call did is there, it was done in a box, and nobody noticed anything else.
-    fn check(&self) -> Result<()> {
+    fn check(&self) -> Result<Proof> {
         let title = self.agent.title();
         let Ok(done) = std::fs::read_to_string(self.base.join("project/done.txt")) else {
             let said = ["err", "out"].iter().find_map(|name| last_line(&self.base.join(name)));
@@ -223,8 +221,8 @@ impl Room {
             bail!("{title} ran the call as it was");
         }
         match BoxMemory::open(&self.dirs)?.proof(self.agent) {
-            Some(Proof { broken: None, .. }) => Ok(()),
-            Some(Proof { broken: Some(why), .. }) => bail!("{title}: {why}"),
+            Some(proof) if proof.broken.is_none() => Ok(proof),
+            Some(proof) => bail!("{title}: {}", proof.broken.unwrap_or_default()),
             None => bail!("{title}: the state of the trial is gone"),
         }
     }
@@ -256,7 +254,9 @@ fn sandbox_of(own: &Dirs) -> String {
 
 fn last_line(file: &Path) -> Option<String> {
     let text = std::fs::read_to_string(file).ok()?;
-    text.lines().rfind(|line| !line.trim().is_empty()).map(|line| crate::machine::visible(line.trim()).into_owned())
+    let is_ours = |line: &&str| line.contains("doorward") && !line.starts_with('{');
+    let found = text.lines().rfind(is_ours).or_else(|| text.lines().rfind(|line| !line.trim().is_empty()));
+    found.map(|line| crate::machine::visible(line.trim()).into_owned())
 }
 
 fn stop(child: &mut Child) {
