@@ -86,6 +86,11 @@ fn running(dirs: &Dirs) -> Option<Running> {
     is_held.then_some(known)
 }
 
+/// Where the desk is, while it runs.
+pub(crate) fn origin(dirs: &Dirs) -> Option<String> {
+    running(dirs).map(|running| running.origin)
+}
+
 fn desk(dirs: &Dirs, arguments: &ServeArguments) -> Result<ExitCode> {
     let _turn = room::Turn::take(dirs)?;
     let port = arguments.port.unwrap_or(PORT);
