@@ -6,10 +6,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
     alerts, audit, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes, preview,
-    reconcile, replay, report, review, rollout, rules, run, setup, snapshots, status, statusline, trust, tune,
+    reconcile, replay, report, review, rollout, rules, run, serve, setup, snapshots, status, statusline, trust, tune,
 };
 use crate::hook::notifier;
-use crate::hook::serve;
 use crate::machine::paths;
 
 use crate::policy::config;
@@ -71,10 +70,16 @@ enum Command {
     ///
     /// Exit code: the command's own if its changes are in place, 75 if they wait for you, 126 if nothing was kept or run.
     Run(run::RunArguments),
-    /// Answer agents on a Unix socket: one JSON object per line in, one out
+    /// Serve the desk: queue, sessions, ledger and charts in a browser; or a socket for agents
     ///
-    /// Uses the same JSON as `doorward hook generic`, and answers only the user who started it.
+    /// Without --socket, the desk: pages on this machine only, readable after a start link or by a paired device. A paired browser
+    /// signs every answer with a key that it can't show. Calls that a rule blocks are still approved in a terminal.
+    ///
+    /// With --socket, agents are answered there: one JSON object per line in, one out, the same JSON as `doorward hook generic`,
+    /// and only for the user who started it.
     Serve(serve::ServeArguments),
+    /// List the devices that may answer at the desk, or revoke one
+    Devices(serve::DevicesArguments),
     /// Show the effective configuration, where each value comes from, and any problems
     Config(config::ConfigArguments),
     /// Trust a project, agent, program, host or tool server; list what is trusted
@@ -217,6 +222,7 @@ pub fn command_line() -> ExitCode {
             crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).chain(flags).map(Into::into))
         }
         Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Devices(arguments) => serve::devices(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Run(arguments) => run::run(&arguments).unwrap_or_else(|error| failure(125, &error)),
         Command::Config(arguments) => config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Trust(arguments) => trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),

@@ -25,6 +25,7 @@ pub(crate) mod rollout;
 pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod screen;
+pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod snapshots;
 pub(crate) mod status;

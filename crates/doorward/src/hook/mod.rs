@@ -211,6 +211,7 @@ fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut d
         CallResult::Ran | CallResult::Failed => true,
         CallResult::Declined | CallResult::Refused => false,
     };
+    contained::replace::check(&surroundings.dirs, &outcome, has_run, ledger)?;
     if !has_run {
         // A call that never started leaves nothing running in the background.
         session.withdraw_call(Some(&outcome.id));

@@ -4,6 +4,7 @@ pub(crate) mod alerts;
 pub(crate) mod arrivals;
 pub(crate) mod builds;
 pub(crate) mod call_ids;
+pub(crate) mod contained;
 pub(crate) mod decisions;
 pub(crate) mod digest;
 pub(crate) mod evaluation;

@@ -76,6 +76,16 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     Ok(if defects.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(WRONG) })
 }
 
+/// How far each agent is covered, and all problems.
+pub(crate) fn findings(dirs: &Dirs) -> (Vec<(Agent, &'static str)>, Vec<Defect>) {
+    let patient = Checkup { dirs, loaded: load::load(dirs, None, ""), here: None };
+    let agents = patient.agents();
+    let mut defects = own::defects(&patient);
+    defects.extend(agents.iter().flat_map(|agent| agents::defects(&patient, *agent)));
+    let levels = agents.into_iter().map(|agent| (agent, patient.level(agent, &defects))).collect();
+    (levels, defects)
+}
+
 impl Checkup<'_> {
     /// The agents that are set up: they have a mode, or our hooks in their settings.
     fn agents(&self) -> Vec<Agent> {
