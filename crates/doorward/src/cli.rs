@@ -58,6 +58,9 @@ enum Command {
         /// The hook comes from a plugin; stands back for calls that the hook of `doorward setup` has judged
         #[arg(long)]
         plugin: bool,
+        /// Print `{"doorward":"none"}` instead of nothing where doorward has no opinion
+        #[arg(long)]
+        explicit: bool,
     },
     /// Try a command in a box, judge what it really did, then keep it, hold it for you, or throw it away
     ///
@@ -212,10 +215,11 @@ pub fn command_line() -> ExitCode {
             audit::run(&arguments).unwrap_or_else(|error| failure(arguments.failure(), &error))
         }
         Command::Setup(arguments) => setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Hook { agent, timeout, plugin } => {
+        Command::Hook { agent, timeout, plugin, explicit } => {
             let timeout = timeout.map(|seconds| ["--timeout".to_owned(), seconds.to_string()]);
-            let plugin = plugin.then(|| "--plugin".to_owned());
-            crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).chain(plugin).map(Into::into))
+            let flags = [(plugin, "--plugin"), (explicit, "--explicit")];
+            let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned());
+            crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).chain(flags).map(Into::into))
         }
         Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Devices(arguments) => serve::devices(&arguments).unwrap_or_else(|error| failure(1, &error)),

@@ -44,6 +44,7 @@ mod report;
 mod review;
 mod reviewer;
 mod rollout;
+mod sdk;
 mod secrets;
 mod serve;
 mod session;
