@@ -26,6 +26,7 @@ pub(crate) mod rules;
 pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod setup;
+pub(crate) mod ship;
 pub(crate) mod snapshots;
 pub(crate) mod status;
 pub(crate) mod transcripts;

@@ -16,10 +16,11 @@ pub(crate) mod private_state;
 pub(crate) mod record;
 #[cfg(test)]
 pub(crate) mod splitmix;
+pub(crate) mod team;
 #[cfg(test)]
 pub(crate) mod test_home;
 mod user;
 mod visible;
 pub(crate) mod world;
-pub(crate) use user::user;
+pub(crate) use user::{user, user_name};
 pub(crate) use visible::visible;
