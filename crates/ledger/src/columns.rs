@@ -79,7 +79,8 @@ pub struct Row {
 
 impl Row {
     /// The columns of an entry; of one without a body, or with a body that cannot be read, only the header's.
-    pub(crate) fn of(record: &Record) -> Self {
+    #[must_use]
+    pub fn of(record: &Record) -> Self {
         let body = record.body.as_deref().unwrap_or_default();
         let row = match record.header.kind {
             Kind::Decision => read(body, decision),
