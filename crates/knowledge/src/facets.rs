@@ -46,6 +46,8 @@ words! {
         Computes = "computes" : "prints numbers that are made of the numbers in its operands",
         ResolvesLinks = "resolves-links" : "prints its operand as a path without links",
         HandsEnvironment = "hands-environment" : "runs code of the project, which may read variables that the program itself does not know",
+        ReachesOut = "reaches-out" : "some of its subcommands change things on other machines or services, or on the whole machine",
+        TestsTakeFlags = "tests-take-flags" : "flags that it does not know itself, behind what it tests, are for the tests",
         PrintsTime = "prints-time" : "prints a time in the format that its words say",
         PrintsFormat = "prints-format" : "prints its operands by the format in the first one",
         MakesTemporary = "makes-temporary" : "makes a file or directory of a name that nobody can foresee, and prints it",
