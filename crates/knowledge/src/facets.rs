@@ -77,6 +77,13 @@ words! {
         LoadsProjectFirst = "loads-project-first" : "runs code of the project before it answers anything, be it only its version",
         ReadsPowerShell = "reads-powershell" : "the code it is given is PowerShell's",
         ReadsLikeShell = "reads-like-shell" : "the code it is given is spelled like a shell's where it matters",
+        JudgedClient = "judged-client" : "an agent that doorward can be installed in, so stopping it leaves calls unjudged",
+        ChangesSystems = "changes-systems" : "a task that is named after it changes running systems",
+        MigratesDatabases = "migrates-databases" : "a task that is named after it is about the schema or the data of a database",
+        AddsDependencies = "adds-dependencies" : "a package manager that people name when they want a dependency added",
+        PlainRequests = "plain-requests" : "sends nothing but the address it is given, unless a flag says otherwise",
+        LiesInProject = "lies-in-project" : "a wrapper that a project brings along under this name",
+        RunsPythonFiles = "runs-python-files" : "a command that ends in `.py` is given to Python instead of being started",
         AttachedValues = "attached-values" : "takes the value of a flag of one letter without a space as well: `-Iinclude`, `-lm`",
     }
 }
@@ -127,6 +134,7 @@ words! {
         JqFlag = "jq-flag" : "`--jq` takes a filter, which can read the environment",
         ContainerSettings = "container-settings" : "`inspect` and `compose config` print environments with passwords",
         TemplateDirectory = "template-directory" : "the operand is a template, below a directory that a flag names",
+        ContainedRun = "contained-run" : "`run TOKEN` is what a hook puts in place of a call, and nobody types it",
         CargoRun = "cargo-run" : "`run` starts a program of the project, which may be doorward itself",
     }
 }
@@ -172,6 +180,8 @@ words! {
         WriteInto = "write-into" : "a file that is there already is written into as long as no other flags are given",
         LoadModule = "load-module" : "flags whose value is a module that is loaded",
         LuaForm = "lua-form" : "flags whose value is a form, or a Lua script that describes one",
+        Password = "password" : "flags whose value is a password",
+        UserPassword = "user-password" : "flags whose value is a user and, behind a colon, a password",
         Report = "report" : "flags whose value is a form of report and, behind a colon, where it is written",
     }
 }

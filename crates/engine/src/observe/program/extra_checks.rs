@@ -208,7 +208,7 @@ pub(crate) fn telling_arguments(world: &dyn World, invocation: &Invocation) -> F
     let reports = args.fields(Sense::Report).into_iter();
     let places = reports
         .filter_map(|value| value.text.split_once(':').map(|(_, place)| value.with_text(place)))
-        .filter(|place| place.text.contains('/'));
+        .filter(|place| place.text.contains(['/', '.']));
     places.for_each(|place| found.touch(Touch::Create, place));
     if args.is(Facet::DatabaseHosts) {
         let values = args.given.iter().filter_map(|given| given.value.as_ref());
