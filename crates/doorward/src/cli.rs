@@ -6,7 +6,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
     alerts, audit, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes, preview,
-    reconcile, replay, report, review, rollout, rules, run, serve, setup, snapshots, status, trust, tune,
+    reconcile, replay, report, review, rollout, rules, run, serve, setup, snapshots, status, statusline, trust, tune,
 };
 use crate::hook::notifier;
 use crate::machine::paths;
@@ -55,6 +55,9 @@ enum Command {
         /// How many seconds the agent waits for an answer; without it, a call never waits for you
         #[arg(long, value_name = "SECONDS")]
         timeout: Option<u64>,
+        /// The hook comes from a plugin; stands back for calls that the hook of `doorward setup` has judged
+        #[arg(long)]
+        plugin: bool,
     },
     /// Try a command in a box, judge what it really did, then keep it, hold it for you, or throw it away
     ///
@@ -105,6 +108,11 @@ enum Command {
     Review,
     /// Show modes, trust, counts, the last decision, recent denials, and anything overdue
     Status(status::StatusArguments),
+    /// Print one line for a status line: mode, today's answers, waiting calls, and whether the agent is guarded
+    ///
+    /// `doorward setup claude --statusline` puts it into Claude Code. For tmux: `set -g status-right '#(doorward statusline
+    /// --format tmux)'`. For starship: a custom module with `command = "doorward statusline --format plain"`.
+    Statusline(statusline::StatuslineArguments),
     /// List the most recently blocked calls
     Denials(status::DenialsArguments),
     /// Reset the denial counters of sessions (not for agents)
@@ -204,9 +212,10 @@ pub fn command_line() -> ExitCode {
             audit::run(&arguments).unwrap_or_else(|error| failure(arguments.failure(), &error))
         }
         Command::Setup(arguments) => setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Hook { agent, timeout } => {
+        Command::Hook { agent, timeout, plugin } => {
             let timeout = timeout.map(|seconds| ["--timeout".to_owned(), seconds.to_string()]);
-            crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).map(Into::into))
+            let plugin = plugin.then(|| "--plugin".to_owned());
+            crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).chain(plugin).map(Into::into))
         }
         Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Devices(arguments) => serve::devices(&arguments).unwrap_or_else(|error| failure(1, &error)),
@@ -219,6 +228,7 @@ pub fn command_line() -> ExitCode {
         Command::Approve(arguments) => grants::approve(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Refuse(arguments) => grants::refuse(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Status(arguments) => status::status(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Statusline(arguments) => statusline::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Denials(arguments) => status::denials(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Reset(arguments) => status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Tickets(arguments) => status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),

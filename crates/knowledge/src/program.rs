@@ -130,6 +130,13 @@ pub fn read(file: File<'_>, kin: &dyn Kin) -> Result<ProgramFile, Complaint> {
     if let Some(program) = entries.first_mut().filter(|program| runs_words(program)) {
         program.facets.add(Facet::DoesAnything);
     }
+    // What stands in their environment is for the tests, the tasks and the scripts that they run.
+    let kind = family.as_ref().map(|family| family.kind);
+    let has_tasks = entries.first().is_some_and(|program| program.tasks.is_some());
+    let is_shell = entries.first().is_some_and(|program| program.grammar == Some(Grammar::Shell));
+    if matches!(kind, Some(Kind::TestRunner | Kind::BuildTool | Kind::Interpreter)) && !is_shell || has_tasks {
+        entries.iter_mut().for_each(|entry| entry.facets.add(Facet::HandsEnvironment));
+    }
     // Whichever client of a database it is, an address among its words is contacted.
     if family.as_ref().is_some_and(|family| family.kind == Kind::DatabaseClient) {
         entries.iter_mut().for_each(|entry| entry.facets.add(Facet::DatabaseHosts));

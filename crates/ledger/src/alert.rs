@@ -63,6 +63,8 @@ pub enum AlertKind {
     Rollback,
     /// A contained run did more than doorward had said it would.
     Promise,
+    /// A call that was to be replaced by a contained run ran as it was.
+    Unboxed,
 }
 
 /// Whether a person has seen it.
@@ -94,7 +96,7 @@ pub struct Alert {
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Spike,
         Self::Drop,
         Self::Overrides,
@@ -105,6 +107,7 @@ impl AlertKind {
         Self::Unguarded,
         Self::Rollback,
         Self::Promise,
+        Self::Unboxed,
     ];
 
     /// The word on screen and in the record.
@@ -121,6 +124,7 @@ impl AlertKind {
             Self::Unguarded => "unguarded",
             Self::Rollback => "rollback",
             Self::Promise => "promise",
+            Self::Unboxed => "unboxed",
         }
     }
 
@@ -169,6 +173,11 @@ impl AlertKind {
                  doorward misunderstood the command",
                 WEEK_MS / DAY_MS
             ),
+            Self::Unboxed => format!(
+                "an agent ran a call that doorward had replaced by a contained run, in the last {} days; from then on it is told \
+                 to use the box instead",
+                WEEK_MS / DAY_MS
+            ),
             Self::Rollback => format!(
                 "a staged rollout was rolled back automatically in the last {} days; `doorward rollout status --explain` says why",
                 WEEK_MS / DAY_MS
@@ -182,7 +191,7 @@ impl AlertKind {
             Self::Drop => DAY_MS,
             Self::Overrides => WEEK_MS,
             Self::Spike | Self::Breaker | Self::Chain | Self::Notifier => 0,
-            Self::Exchanged | Self::Unguarded | Self::Rollback | Self::Promise => 0,
+            Self::Exchanged | Self::Unguarded | Self::Rollback | Self::Promise | Self::Unboxed => 0,
         }
     }
 }

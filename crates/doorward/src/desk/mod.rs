@@ -29,6 +29,7 @@ pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod snapshots;
 pub(crate) mod status;
+pub(crate) mod statusline;
 pub(crate) mod transcripts;
 pub(crate) mod trust;
 pub(crate) mod tune;

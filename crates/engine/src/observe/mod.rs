@@ -14,6 +14,7 @@ mod hunting;
 mod left_running;
 mod mcp;
 mod names;
+mod page_scripts;
 mod paths;
 mod program;
 mod recipes;
@@ -192,7 +193,7 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>, runs: &[LeftRun]) -> String 
         }
         Tool::PowerShell { command } => {
             // It is not understood; what it surely does counts all the same.
-            bash(&program::powershell::as_shell(command), &call.cwd, out, &[]);
+            bash(&program::grammar::powershell::as_shell(command), &call.cwd, out, &[]);
             opaque(out, "a PowerShell command", command)
         }
         Tool::Malformed { name, problem } => opaque(out, &format!("the call to `{name}`: {problem}"), name),

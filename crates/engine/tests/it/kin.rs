@@ -49,6 +49,22 @@ fn a_program_that_is_known_to_be_so_says_which_flags_change_it() {
 }
 
 #[test]
+fn what_is_read_alone_is_what_the_whole_entry_says() {
+    let knowledge = built_in();
+    let mut wrong = Vec::new();
+    for key in knowledge.keys() {
+        let entry = knowledge.entry(key).unwrap();
+        if knowledge.tasks(key) != entry.tasks || knowledge.facets(key) != entry.facets {
+            wrong.push(key);
+        }
+    }
+    assert!(wrong.is_empty(), "tasks or facets read apart from their entry differ: {}", wrong.join(" "));
+    let having: Vec<&str> = knowledge.having(Facet::JudgedClient).collect();
+    assert!(having.contains(&"claude") && having.contains(&"codex") && !having.contains(&"cat"), "{having:?}");
+    assert!(having.iter().all(|name| knowledge.facets(name).has(Facet::JudgedClient)));
+}
+
+#[test]
 fn a_facet_counts_under_every_name_and_for_kin() {
     for (name, facet) in [
         ("sem", Facet::DoesAnything),

@@ -25,8 +25,8 @@ pub(crate) use request::CheckRequest;
 use stats::Stats;
 
 use crate::desk::screen;
+use crate::hook::agents::ProposedCall;
 use crate::hook::agents::shells::ThisMachine;
-use crate::hook::agents::{AgentQuestion, ProposedCall, SessionContext};
 use crate::hook::entry;
 use crate::machine::agent::Agent;
 use crate::machine::paths::Dirs;
@@ -88,15 +88,7 @@ impl Checker {
         let (root, mode) = (request.root.clone(), request.mode);
         let decided = Decided::bare(evaluation, mode);
         if let Some(ledger) = &mut self.ledger {
-            let situation = SessionContext::default();
-            let proposed = ProposedCall {
-                call: request.call,
-                id: None,
-                turn: None,
-                asked: AgentQuestion::Call,
-                transcript: None,
-                situation,
-            };
+            let proposed = ProposedCall::bare(request.call);
             let placed = entry::DecisionContext { project: root.as_deref(), words: &BTreeMap::new() };
             let entry = entry::decision(&call_ids::own_name(), &proposed, &decided, placed)
                 .map_err(|error| error.to_string())?;

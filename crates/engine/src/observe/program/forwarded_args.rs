@@ -7,7 +7,8 @@ use super::builds::lies_outside;
 use super::file_trust::is_changed;
 use super::findings::Findings;
 use super::named_tasks::destroys_data;
-use crate::knowledge::schema::{Grammar, Role};
+use crate::knowledge::built_in;
+use crate::knowledge::schema::{Facet, Grammar, Role};
 use crate::observe::code;
 use crate::observe::field::Field;
 use crate::observe::shell::state::State;
@@ -34,7 +35,7 @@ const UNDOING: &[&str] = &[
 ];
 
 /// Words that say that it is about a database.
-// Tools and task names of the common frameworks. A word of this list alone is harmless.
+// What task names of the common frameworks say; tools that migrate databases count too. Such a word alone is harmless.
 const DATABASES: &[&str] = &[
     "db",
     "database",
@@ -44,26 +45,13 @@ const DATABASES: &[&str] = &[
     "migration",
     "migrations",
     "schema",
-    "prisma",
-    "typeorm",
-    "sequelize",
-    "knex",
     "drizzle",
     "mikro",
     "orm",
-    "alembic",
-    "flyway",
-    "liquibase",
     "phinx",
     "ecto",
-    "sqlx",
-    "diesel",
-    "dbmate",
-    "supabase",
     "doctrine",
     "postgres",
-    "mysql",
-    "mongo",
     "sqlite",
     "redis",
 ];
@@ -236,7 +224,9 @@ pub(super) fn asks_to_destroy<'w>(script: &str, words: impl Iterator<Item = &'w 
     };
     let pieces: Vec<String> = words.iter().flat_map(|word| split(word)).collect();
     let has = |known: &[&str]| pieces.iter().any(|piece| known.contains(&piece.as_str()));
-    let is_about_data = has(DATABASES) || split(script).iter().any(|piece| DATABASES.contains(&piece.as_str()));
+    let is_database =
+        |piece: &String| DATABASES.contains(&piece.as_str()) || built_in().facets(piece).has(Facet::MigratesDatabases);
+    let is_about_data = pieces.iter().any(is_database) || split(script).iter().any(is_database);
     let loses = has(&["loss"]) && has(&["data"]);
     let forced = has(&["push"]) && has(&["force"]);
     // To an earlier version the way leads back.

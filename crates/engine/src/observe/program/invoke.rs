@@ -25,7 +25,7 @@ use super::stated::{effects_of, note_downloads};
 use super::switches::note_switches;
 use super::value_shapes::{filled_by_wildcard, foreign_code, foreign_settings, shaped_values};
 use super::words::{default_operand, flag_values, operands};
-use super::{Invocation, args, extra_checks, listing, scalar_output};
+use super::{Invocation, args, extra_checks, listing, places, scalar_output};
 use crate::knowledge::schema::{Does, Facet};
 use crate::observe::field::Field;
 use crate::observe::program::carry_out::carry_out;
@@ -72,6 +72,9 @@ pub(crate) fn invoke<'a>(
     note_build(runner.out, &invocation, &before, state);
     if let Some(shape) = listing::shape(&invocation, runner.out.world) {
         invocation.output.shape = shape;
+    }
+    if places::prints_a_place(&invocation, state) {
+        invocation.output.shape = Shape::Place;
     }
     if scalar_output::prints_a_token(&invocation) {
         invocation.output.shape = Shape::Token;

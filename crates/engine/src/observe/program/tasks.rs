@@ -56,6 +56,7 @@ fn checked(check: Check, out: &Observer<'_>, invocation: &mut Invocation, state:
         Check::ContainerSettings => return composed(world, invocation),
         Check::TemplateDirectory => return template_directory(invocation),
         Check::CargoRun => return cargo_runs_guard(out, invocation),
+        Check::ContainedRun => typed_token(invocation),
         Check::InstallTarget => installs(&operands, invocation),
         Check::JqFlag => filtered_environment(invocation),
         Check::ProjectReferences | Check::BuildDirectories => {}
@@ -90,6 +91,18 @@ fn filtered_environment(invocation: &mut Invocation) {
     if filters.any(|given| given.value.as_ref().is_some_and(|filter| reads_environment(&filter.text))) {
         let mut does = Does::usual(Operation::Read);
         does.marks.add(Mark::EnvironmentDump);
+        invocation.does.push(does);
+    }
+}
+
+/// `doorward run TOKEN`: only the hook that made a token puts it into a call, and such a call is not judged again. Whoever
+/// types one took it from somewhere or guesses.
+fn typed_token(invocation: &mut Invocation) {
+    let args = &invocation.args;
+    let is_behind_dashes = args.ended && args.ended_at == 0;
+    if invocation.by.name == "doorward run" && !args.operands.is_empty() && !is_behind_dashes {
+        let mut does = Does::usual(Operation::Mutate);
+        does.marks.add(Mark::PersonOnly);
         invocation.does.push(does);
     }
 }
