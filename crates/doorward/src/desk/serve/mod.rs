@@ -10,6 +10,8 @@ mod events;
 mod exchange;
 mod gate;
 mod http;
+mod install;
+mod newer;
 mod openapi;
 mod pair;
 mod room;
@@ -70,14 +72,45 @@ pub(crate) struct ServeArguments {
     /// Print a link that opens the desk on this machine, once, to look (not for agents)
     #[arg(long, conflicts_with_all = ["socket", "port"])]
     pub link: bool,
+    /// Keep the desk running with these options: a user service, started now and with every login (not for agents)
+    #[arg(long, conflicts_with_all = ["link", "pair", "ca"])]
+    pub install: bool,
+    /// Remove that service (not for agents)
+    #[arg(long, conflicts_with_all = ["install", "socket", "port", "listen", "link", "pair", "ca"])]
+    pub uninstall: bool,
     /// Pair a browser or phone, which may then answer (not for agents)
     #[arg(long, conflicts_with_all = ["socket", "link"])]
     pub pair: bool,
 }
 
+impl ServeArguments {
+    /// The options that a service is started with.
+    fn lasting(&self) -> Vec<String> {
+        let path = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
+        let mut words = Vec::new();
+        for (name, value) in [
+            ("--socket", self.socket.as_ref().map(path)),
+            ("--port", self.port.map(|port| port.to_string())),
+            ("--listen", self.listen.clone()),
+            ("--cert", self.cert.as_ref().map(path)),
+            ("--key", self.key.as_ref().map(path)),
+        ] {
+            words.extend(value.map(|value| [name.to_owned(), value]).into_iter().flatten());
+        }
+        words
+    }
+}
+
 /// Serves until it is stopped.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
+    if arguments.uninstall {
+        return install::uninstall(&dirs).map(|()| ExitCode::SUCCESS);
+    }
+    if arguments.install {
+        return install::install(&dirs, &arguments.lasting()).map(|()| ExitCode::SUCCESS);
+    }
+    newer::watch();
     if let (Some(path), None, None) = (&arguments.socket, arguments.port, &arguments.listen) {
         return socket::run(path);
     }
