@@ -77,7 +77,7 @@ def rpm(out, version, triple, files):
         print(f"NOT BUILT: .rpm for {triple}: `rpmbuild` is not installed")
         return
     arch = NAMES[triple][1]
-    places = installed(files, man_gz=True)
+    places = {name.replace("zsh/vendor-completions", "zsh/site-functions"): content for name, content in installed(files, man_gz=True).items()}
     with tempfile.TemporaryDirectory() as room:
         tree = Path(room) / "tree"
         for name, (content, mode) in places.items():
@@ -85,7 +85,9 @@ def rpm(out, version, triple, files):
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
             target.chmod(mode)
-        listed = "\n".join(f"%attr({mode:o},root,root) /{name}" for name, (_, mode) in sorted(places.items()))
+        # Directories that a minimal system lacks are owned too, or they would stay behind.
+        folders = {str(parent) for name in places for parent in Path(name).parents if any(word in str(parent) for word in ("/doorward", "/zsh", "/fish"))}
+        listed = "\n".join([f"%dir /{name}" for name in sorted(folders)] + [f"%attr({mode:o},root,root) /{name}" for name, (_, mode) in sorted(places.items())])
         spec = Path(room) / "doorward.spec"
         spec.write_text(
             f"Name: doorward\nVersion: {version}\nRelease: 1\nSummary: {ABOUT[:79]}\nLicense: MIT OR Apache-2.0\nURL: {HOME}\nAutoReqProv: no\n"

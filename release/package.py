@@ -70,7 +70,7 @@ def seal(out, version, key):
     channels.container(out, ROOT, version)
     if public:
         text = (ROOT / "release/install.sh").read_text()
-        text = text.replace("@VERSION@", version).replace("@PUBLIC_KEY@", public.hex()).replace("@SSH_KEY@", signing.ssh_public(public))
+        text = text.replace("@VERSION@", version).replace("@PUBLIC_KEY@", signing.spki(public)).replace("@SSH_KEY@", signing.ssh_public(public))
         (out / "install.sh").write_text(text)
     else:
         print("NOT SIGNED: no --key, so there is no install.sh either: it runs nothing that is not signed")

@@ -34,6 +34,11 @@ def public(key):
     return openssl("pkey", "-inform", "DER", "-pubout", "-outform", "DER", given=PRIVATE + seed(key))[len(PUBLIC):]
 
 
+def spki(raw):
+    """The inside of a PEM file for openssl."""
+    return base64.b64encode(PUBLIC + raw).decode()
+
+
 def ssh_public(raw):
     return "ssh-ed25519 " + base64.b64encode(_text(b"ssh-ed25519") + _text(raw)).decode()
 

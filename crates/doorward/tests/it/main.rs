@@ -38,6 +38,7 @@ mod pushed;
 mod readme;
 mod real_clients;
 mod reconcile;
+mod release;
 mod replay;
 mod replay_million;
 mod report;
