@@ -251,10 +251,15 @@ pub(crate) fn is_ours(command: &str) -> bool {
 }
 
 /// The program that this process works for; `None` if there is none, or if it was started with what stands in no file.
-pub(crate) fn agent_above(agent: Agent) -> Option<PathBuf> {
+/// `named` is the script that an agent says it is; it counts only for an interpreter whose own words were replaced by a title.
+pub(crate) fn agent_above(agent: Agent, named: Option<&str>) -> Option<PathBuf> {
     let above = ancestors().into_iter().find(|above| !above.is_named(SHELLS))?;
-    let is_plain = !above.words.iter().any(|word| is_brought(agent, word));
-    above.program().filter(|_| is_plain)
+    if above.words.iter().any(|word| is_brought(agent, word)) {
+        return None;
+    }
+    let is_titled = above.is_named(INTERPRETERS) && above.words.iter().skip(1).all(|word| word.is_empty());
+    let script = || named.filter(|_| is_titled).and_then(|named| Path::new(named).canonicalize().ok());
+    above.program().or_else(script)
 }
 
 /// The argument brings hooks or plugins that stand in no file.
@@ -387,7 +392,7 @@ mod tests {
     #[test]
     fn the_agent_is_a_process_above() {
         let own = std::fs::read_link("/proc/self/exe").unwrap();
-        let above = agent_above(Agent::Gemini);
+        let above = agent_above(Agent::Gemini, None);
         assert!(above.is_none_or(|above| above != own), "the hook itself is no agent");
         let text = str::to_owned;
         let of = |exe: &str, words: &[&str]| Ancestor {

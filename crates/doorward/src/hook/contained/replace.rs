@@ -31,7 +31,8 @@ pub(super) fn replace(situation: &Situation<'_>, evaluation: &Evaluation) -> Opt
     }
     let memory = BoxMemory::open(situation.dirs()).ok()?;
     let proof = memory.proof(agent)?;
-    if !is_proved(agent, proof, &memory)
+    let named = request.proposed.situation.program.as_deref();
+    if !is_proved(agent, &alone::agent_above(agent, named)?, (proof, &memory))
         || alone::another(agent, situation.dirs().home(), situation.project()).is_some()
     {
         return None;
@@ -55,11 +56,10 @@ pub(super) fn replace(situation: &Situation<'_>, evaluation: &Evaluation) -> Opt
 }
 
 /// This agent, in this version, ran a token in a test, and has not run anything else since.
-fn is_proved(agent: Agent, proof: Proof, memory: &BoxMemory) -> bool {
-    let Some(program) = alone::agent_above(agent) else { return false };
+fn is_proved(agent: Agent, program: &std::path::Path, (proof, memory): (Proof, &BoxMemory)) -> bool {
     if proof.is_open() {
         // This is the test, in a home of its own: what runs the hook is what is tested.
-        let seen = Proof::of(&program, proof.version);
+        let seen = Proof::of(program, proof.version);
         return seen.is_ok_and(|seen| memory.note_proof(agent, Some(seen)).is_ok());
     }
     proof.broken.is_none() && proof.is_current() && program == std::path::Path::new(&proof.program)
