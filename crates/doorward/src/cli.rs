@@ -9,6 +9,7 @@ use crate::desk::{
     reconcile, replay, report, review, rollout, rules, run, setup, snapshots, status, trust, tune,
 };
 use crate::hook::notifier;
+use crate::hook::relay;
 use crate::hook::serve;
 use crate::machine::paths;
 
@@ -69,6 +70,13 @@ enum Command {
     ///
     /// Uses the same JSON as `doorward hook generic`, and answers only the user who started it.
     Serve(serve::ServeArguments),
+    /// Stand between your client and a tool (MCP) server: pass messages on unchanged, judge every call
+    ///
+    /// Put it in front of the server's command in your client's settings: `doorward mcp --name files -- npx -y
+    /// @modelcontextprotocol/server-filesystem ~/work`. Tool definitions are remembered; a call to one that changed, or whose
+    /// description gives orders to the model, asks. A question goes to you through your client where it can show one, else to
+    /// `doorward pending`.
+    Mcp(relay::RelayArguments),
     /// Show the effective configuration, where each value comes from, and any problems
     Config(config::ConfigArguments),
     /// Trust a project, agent, program, host or tool server; list what is trusted
@@ -205,6 +213,7 @@ pub fn command_line() -> ExitCode {
         }
         Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Run(arguments) => run::run(&arguments).unwrap_or_else(|error| failure(125, &error)),
+        Command::Mcp(arguments) => relay::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Config(arguments) => config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Trust(arguments) => trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Untrust(arguments) => trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),

@@ -82,7 +82,7 @@ pub use knowledge::rule::{Rule, RuleFile, Stage};
 pub use layer2::{Scorer, Weight, weights};
 pub use limits::{restorable, size};
 pub use matrix::{Floor, described, floor};
-pub use observe::{observe, observe_before, observe_deeds, read_definition};
+pub use observe::{hides_text, observe, observe_before, observe_deeds, read_definition};
 pub use pattern::of as pattern_of;
 pub use permission_pattern::Pattern;
 pub use permissions::{AcceptedCall, Permissions, is_plain_word, kind, question, texts_of};

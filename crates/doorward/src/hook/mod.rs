@@ -12,6 +12,7 @@ pub(crate) mod notifier;
 pub(crate) mod offer_hint;
 mod pipeline;
 pub(crate) mod recorded;
+pub(crate) mod relay;
 pub(crate) mod reviewer;
 pub(crate) mod rollback;
 pub(crate) mod serve;
@@ -61,12 +62,14 @@ pub(crate) struct Surroundings {
     pub dirs: Dirs,
     /// A person can answer a question.
     pub attended: bool,
+    /// The command of the server whose relay asks.
+    pub relayed: Option<Vec<String>>,
 }
 
 impl Surroundings {
     /// An attended agent.
     pub(crate) fn new(agent: Agent, dirs: Dirs) -> Surroundings {
-        Surroundings { agent, dirs, attended: true }
+        Surroundings { agent, dirs, attended: true, relayed: None }
     }
 }
 
@@ -109,7 +112,7 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<D
     }
     let attended = attended::is_attended(agent);
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
-    answer_within(&payload, &Surroundings { agent, dirs, attended }, patience)
+    answer_within(&payload, &Surroundings { attended, ..Surroundings::new(agent, dirs) }, patience)
 }
 
 /// Answers one event at once.

@@ -43,7 +43,7 @@ use crate::observe::task_text::task_text;
 use crate::observe::tools::{fetch_tool, other_tool, task_tool, web_search};
 use crate::world::World;
 pub use deeds::observe_deeds;
-pub use mcp::read_definition;
+pub use mcp::{hides_text, read_definition};
 use sheet::found::Found;
 use sheet::observer::{By, Observer};
 use shell::runner::Runner;

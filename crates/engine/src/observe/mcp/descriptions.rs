@@ -62,8 +62,17 @@ fn shown<'s>(schema: &'s Value, depth: usize, found: &mut Vec<&'s str>) {
     }
 }
 
-/// Characters that the model reads and a person does not see.
+/// The text has characters that the model reads and a person does not see.
+pub fn hides_text(text: &str) -> bool {
+    unseen(text).is_some()
+}
+
+/// Characters that the model reads and a person does not see, or takes for others.
 fn hides(text: &str) -> Option<&'static str> {
+    unseen(text).or_else(|| mixes_scripts(text).then_some("letters of two alphabets in one word"))
+}
+
+fn unseen(text: &str) -> Option<&'static str> {
     let mut rest = text;
     while let Some(Hidden { kind, span }) = doorward_shell::hidden(rest) {
         match kind {
@@ -78,7 +87,7 @@ fn hides(text: &str) -> Option<&'static str> {
         let after = rest.get(at..).and_then(|rest| rest.chars().next().map(|letter| at + letter.len_utf8()));
         rest = rest.get(after?..)?;
     }
-    mixes_scripts(text).then_some("letters of two alphabets in one word")
+    None
 }
 
 /// A Latin word with Greek or Cyrillic letters in it reads as the Latin one.

@@ -38,7 +38,20 @@ pub(super) fn find(out: &Observer<'_>, call: &ServerCall<'_>) -> Option<ServerTo
         Some(runs) => runs,
         None => is_named(server),
     })?;
-    server.tools.into_iter().find(|tool| tool.name == call.name)
+    server.tools.into_iter().find(|tool| tool.name == call.name).or_else(|| protocol_tool(call.name))
+}
+
+/// What every server can be asked beside its tools, as the relay names it.
+fn protocol_tool(name: &str) -> Option<ServerTool> {
+    let tool = |does, takes| ServerTool { name: name.to_owned().into(), does, command: "".into(), takes };
+    match name {
+        "read_resource" => {
+            let takes = [("path", Argument::Read), ("url", Argument::Address), ("id", Argument::Data)];
+            Some(tool(ToolDoes::Files, takes.map(|(name, argument)| (name.into(), argument)).into()))
+        }
+        "get_prompt" => Some(tool(ToolDoes::Nothing, Vec::new())),
+        _ => None,
+    }
 }
 
 /// Writes down what a known tool does.

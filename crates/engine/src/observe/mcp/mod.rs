@@ -13,6 +13,7 @@ use doorward_vocabulary::{Degree, Mark, Operation, Reach, Reversibility, Scope};
 use serde_json::{Map, Value};
 
 use self::arguments::{ARGUMENTS, Given, argument};
+pub use self::descriptions::hides_text;
 use super::sheet::observer::Observer;
 use crate::effect::{Effect, Target};
 use crate::world::{McpTrust, ToolDefinition, World};
