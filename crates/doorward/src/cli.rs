@@ -77,6 +77,16 @@ enum Command {
     /// description gives orders to the model, asks. A question goes to you through your client where it can show one, else to
     /// `doorward pending`.
     Mcp(relay::RelayArguments),
+    /// Be a tool (MCP) server that agents ask what they may do: check, explain, status, pending, rules
+    ///
+    /// It runs nothing, approves nothing and records nothing. Add it to your client's settings with the command `doorward
+    /// mcp-server`, and an agent can ask before it tries.
+    McpServer,
+    /// Stand between an editor and an agent that speak ACP: judge what the agent asks to do
+    ///
+    /// Put it in front of the agent's command in your editor's settings: `doorward acp -- claude-code-acp`. What doorward would
+    /// approve is answered once for you, what it blocks is refused; your editor shows the rest.
+    Acp(relay::acp::AcpArguments),
     /// Show the effective configuration, where each value comes from, and any problems
     Config(config::ConfigArguments),
     /// Trust a project, agent, program, host or tool server; list what is trusted
@@ -214,6 +224,8 @@ pub fn command_line() -> ExitCode {
         Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Run(arguments) => run::run(&arguments).unwrap_or_else(|error| failure(125, &error)),
         Command::Mcp(arguments) => relay::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::McpServer => relay::own_server::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Acp(arguments) => relay::acp::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Config(arguments) => config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Trust(arguments) => trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Untrust(arguments) => trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),

@@ -25,6 +25,11 @@ pub(super) fn invalid(id: Option<&RawValue>, reason: &str) -> String {
     with_id(id.map_or("null", RawValue::get), json!({ "error": { "code": INVALID, "message": reason } }))
 }
 
+/// A method that nobody knows.
+pub(super) fn unknown(id: &RawValue) -> String {
+    with_id(id.get(), json!({ "error": { "code": -32601, "message": "there is no such method" } }))
+}
+
 pub(super) fn unreadable(reason: &str) -> String {
     let message = format!("doorward can't read this message, so it was not passed on: {reason}");
     with_id("null", json!({ "error": { "code": UNREADABLE, "message": message } }))

@@ -46,8 +46,10 @@ pub(super) enum Step {
     Hold(Box<Held>),
 }
 
+/// Decides later what happens with a message; it may write to the client meanwhile.
+pub(super) type Later = Box<dyn FnOnce(&dyn Fn(&str) -> bool) -> Back + Send>;
+
 /// What happens with a message of the server.
-#[derive(Debug)]
 pub(super) enum Back {
     Forward,
     /// The client gets this instead.
@@ -55,6 +57,8 @@ pub(super) enum Back {
     Drop(&'static str),
     /// The server gets this, the client nothing.
     Return(String),
+    /// A person has to decide first.
+    Later(Later),
 }
 
 /// A call that waits for a person.
@@ -88,7 +92,21 @@ struct State {
     passed: u64,
 }
 
-/// One conversation.
+/// A conversation that threads on both sides carry on.
+pub(super) trait Conversation: Send + Sync + 'static {
+    /// What happens with a message of the client.
+    fn from_client(&self, line: &[u8]) -> Step;
+    /// What happens with a message of the server.
+    fn from_server(&self, line: &[u8]) -> Back;
+    /// Waits for a person. `tell` writes to the client; the call passes only if this says so.
+    fn resolve(&self, held: Held, tell: &dyn Fn(&str) -> bool) -> Step;
+    /// The server is gone: what it had not answered has an end that nobody knows.
+    fn server_ended(&self) -> Vec<String>;
+    /// Nothing more comes: what ended is recorded.
+    fn finish(&self);
+}
+
+/// One conversation with a tool server.
 #[derive(Debug)]
 pub(super) struct Exchange {
     judge: Arc<Judge>,
@@ -109,16 +127,6 @@ impl Exchange {
         let ends = Ends::start(Arc::clone(&judge));
         let (identity, state) = (Mutex::new(identity), Mutex::default());
         Exchange { judge, ends, identity, state, questions: AtomicU64::new(0) }
-    }
-
-    /// What happens with a message of the client.
-    pub(super) fn from_client(&self, line: &[u8]) -> Step {
-        match read(line) {
-            Read::Nothing => Step::Forward,
-            Read::Unreadable(problem) => Step::Answer(answers::unreadable(&problem)),
-            Read::One(envelope) => self.one(&envelope),
-            Read::Many(all) => self.batch(&all),
-        }
     }
 
     fn one(&self, envelope: &Envelope<'_>) -> Step {
@@ -215,7 +223,7 @@ impl Exchange {
             lock(&self.identity).clone_from(&judged.identity);
         }
         match ruling {
-            Ruling::Pass => {
+            Ruling::Pass | Ruling::Silent => {
                 self.begin(
                     key,
                     UnderWay {
@@ -312,54 +320,6 @@ impl Exchange {
         }
     }
 
-    /// Waits for a person. `tell` writes to the client; the call passes only if this says so.
-    pub(super) fn resolve(&self, held: Held, tell: impl Fn(&str) -> bool) -> Step {
-        let Held { key, id, method, judged, ruling, token, started } = held;
-        let is_wanted = || lock(&self.state).under_way.contains_key(&key);
-        let decided = match ruling {
-            Ruling::Ask(reason) => match self.ask(&reason, &tell, is_wanted) {
-                Some(true) => Ruling::Pass,
-                Some(false) => {
-                    self.end(judged.clone(), CallResult::Refused, None);
-                    Ruling::Refuse("doorward asked, and the user did not let this call run".to_owned())
-                }
-                None => {
-                    self.end(judged, CallResult::Refused, Some("cancelled before an answer"));
-                    return Step::Drop;
-                }
-            },
-            Ruling::Wait(reason, time) => {
-                let mut next = Duration::ZERO;
-                let mut step = 0;
-                let keep = || {
-                    if let Some(token) = token.as_ref().filter(|_| started.elapsed() >= next) {
-                        step += 1;
-                        next = started.elapsed() + Duration::from_secs(5);
-                        let _ = tell(&answers::progress(token, step));
-                    }
-                    is_wanted()
-                };
-                self.judge.wait(&judged, (reason, time), keep)
-            }
-            done @ (Ruling::Pass | Ruling::Refuse(_)) => done,
-        };
-        let mut state = lock(&self.state);
-        // Cancelled while a person thought about it.
-        if state.under_way.remove(&key).is_none() {
-            return Step::Drop;
-        }
-        match decided {
-            Ruling::Pass => {
-                state.passed += 1;
-                state.under_way.insert(key, Some(UnderWay { id, method, judged: Some(judged), is_cancelled: false }));
-                Step::Forward
-            }
-            Ruling::Refuse(reason) | Ruling::Ask(reason) | Ruling::Wait(reason, _) => {
-                Step::Answer(answers::refusal(&id, &method, &reason))
-            }
-        }
-    }
-
     /// Puts a question to the client's user; `None` if the call was cancelled meanwhile.
     fn ask(&self, reason: &str, tell: impl Fn(&str) -> bool, is_wanted: impl Fn() -> bool) -> Option<bool> {
         let id = format!("doorward-{}", self.questions.fetch_add(1, Ordering::Relaxed));
@@ -385,18 +345,6 @@ impl Exchange {
         Some(false)
     }
 
-    /// What happens with a message of the server.
-    pub(super) fn from_server(&self, line: &[u8]) -> Back {
-        match read(line) {
-            Read::Nothing => Back::Forward,
-            // A line of a log on standard output; no client takes it for a message.
-            Read::Unreadable(_) if !looks_like_message(line) => Back::Forward,
-            Read::Unreadable(_) => Back::Drop("a message that can't be read"),
-            Read::One(envelope) => self.one_back(&envelope),
-            Read::Many(all) => self.batch_back(&all),
-        }
-    }
-
     fn one_back(&self, envelope: &Envelope<'_>) -> Back {
         match envelope.kind() {
             Kind::Notification => Back::Forward,
@@ -416,7 +364,7 @@ impl Exchange {
             .filter_map(|(step, (raw, _))| match step {
                 Back::Forward => Some(raw.get().to_owned()),
                 Back::Replace(text) => Some(text.trim_end().to_owned()),
-                Back::Drop(_) | Back::Return(_) => None,
+                Back::Drop(_) | Back::Return(_) | Back::Later(_) => None,
             })
             .collect();
         if kept.is_empty() {
@@ -441,7 +389,7 @@ impl Exchange {
                 let identity = lock(&self.identity).clone();
                 let means = Means { elicits: false, patience: Duration::ZERO };
                 match self.judge.tool(method, &params).map(|tool| self.judge.judge(tool, &identity, means)) {
-                    Ok((_, Ruling::Pass)) => Back::Forward,
+                    Ok((_, Ruling::Pass | Ruling::Silent)) => Back::Forward,
                     Ok((_, Ruling::Ask(reason) | Ruling::Wait(reason, _) | Ruling::Refuse(reason))) => {
                         Back::Return(answers::refusal(id, method, &reason))
                     }
@@ -482,8 +430,7 @@ impl Exchange {
                 Back::Forward
             }
             (None, Some(result)) => {
-                let listing =
-                    Listing { dirs: &self.judge.dirs, server: &self.judge.server, command: &self.judge.command };
+                let listing = Listing { dirs: &self.judge.dirs, server: &self.judge.server };
                 match listing.checked(&one.method, result) {
                     Some(text) => Back::Replace(answers::result(&one.id, &text)),
                     None => Back::Forward,
@@ -506,27 +453,106 @@ impl Exchange {
         self.end(judged, became, seen.detail());
     }
 
-    /// The server is gone: what it had not answered has an end that nobody knows.
-    pub(super) fn server_ended(&self) -> Vec<String> {
-        let left = std::mem::take(&mut lock(&self.state).under_way);
-        let mut answers = Vec::new();
-        for one in left.into_values().flatten().filter(|one| !one.is_cancelled) {
-            match one.judged {
-                Some(judged) => {
-                    const UNKNOWN: &str = "ambiguous: the server ended after the call was passed on";
-                    self.end(judged, CallResult::Failed, Some(UNKNOWN));
-                    let said = "The server ended after this call was passed on to it, so it is not known whether it took effect. \
-                                Look at what it would have changed before you try again.";
-                    answers.push(answers::refusal(&one.id, &one.method, said));
-                }
-                None => answers.push(answers::refusal(&one.id, &one.method, "the server ended before it answered")),
-            }
-        }
-        answers
+    /// The connection that carried this message broke before an answer came.
+    pub(super) fn lost(&self, line: &[u8]) -> Vec<String> {
+        let envelopes = match read(line) {
+            Read::One(envelope) => vec![envelope],
+            Read::Many(all) => all.into_iter().map(|(_, envelope)| envelope).collect(),
+            Read::Nothing | Read::Unreadable(_) => Vec::new(),
+        };
+        let keys: Vec<String> = envelopes.iter().filter_map(Envelope::key).collect();
+        keys.iter().filter_map(|key| self.forget(key)).filter_map(|one| self.unanswered(one)).collect()
     }
 
-    /// Nothing more comes: what ended is recorded.
-    pub(super) fn finish(&self) {
+    /// What the client is told about a request that nobody will answer.
+    fn unanswered(&self, one: UnderWay) -> Option<String> {
+        if one.is_cancelled {
+            return None;
+        }
+        let Some(judged) = one.judged else {
+            return Some(answers::refusal(&one.id, &one.method, "the server ended before it answered"));
+        };
+        self.end(judged, CallResult::Failed, Some("ambiguous: the server ended after the call was passed on"));
+        let said = "The server ended after this call was passed on to it, so it is not known whether it took effect. \
+                    Look at what it would have changed before you try again.";
+        Some(answers::refusal(&one.id, &one.method, said))
+    }
+}
+
+impl Conversation for Exchange {
+    fn from_client(&self, line: &[u8]) -> Step {
+        match read(line) {
+            Read::Nothing => Step::Forward,
+            Read::Unreadable(problem) => Step::Answer(answers::unreadable(&problem)),
+            Read::One(envelope) => self.one(&envelope),
+            Read::Many(all) => self.batch(&all),
+        }
+    }
+
+    fn resolve(&self, held: Held, tell: &dyn Fn(&str) -> bool) -> Step {
+        let Held { key, id, method, judged, ruling, token, started } = held;
+        let is_wanted = || lock(&self.state).under_way.contains_key(&key);
+        let decided = match ruling {
+            Ruling::Ask(reason) => match self.ask(&reason, tell, is_wanted) {
+                Some(true) => Ruling::Pass,
+                Some(false) => {
+                    self.end(judged.clone(), CallResult::Refused, None);
+                    Ruling::Refuse("doorward asked, and the user did not let this call run".to_owned())
+                }
+                None => {
+                    self.end(judged, CallResult::Refused, Some("cancelled before an answer"));
+                    return Step::Drop;
+                }
+            },
+            Ruling::Wait(reason, time) => {
+                let mut next = Duration::ZERO;
+                let mut step = 0;
+                let keep = || {
+                    if let Some(token) = token.as_ref().filter(|_| started.elapsed() >= next) {
+                        step += 1;
+                        next = started.elapsed() + Duration::from_secs(5);
+                        let _ = tell(&answers::progress(token, step));
+                    }
+                    is_wanted()
+                };
+                self.judge.wait(&judged, (reason, time), keep)
+            }
+            done @ (Ruling::Pass | Ruling::Silent | Ruling::Refuse(_)) => done,
+        };
+        let mut state = lock(&self.state);
+        // Cancelled while a person thought about it.
+        if state.under_way.remove(&key).is_none() {
+            return Step::Drop;
+        }
+        match decided {
+            Ruling::Pass | Ruling::Silent => {
+                state.passed += 1;
+                state.under_way.insert(key, Some(UnderWay { id, method, judged: Some(judged), is_cancelled: false }));
+                Step::Forward
+            }
+            Ruling::Refuse(reason) | Ruling::Ask(reason) | Ruling::Wait(reason, _) => {
+                Step::Answer(answers::refusal(&id, &method, &reason))
+            }
+        }
+    }
+
+    fn from_server(&self, line: &[u8]) -> Back {
+        match read(line) {
+            Read::Nothing => Back::Forward,
+            // A line of a log on standard output; no client takes it for a message.
+            Read::Unreadable(_) if !looks_like_message(line) => Back::Forward,
+            Read::Unreadable(_) => Back::Drop("a message that can't be read"),
+            Read::One(envelope) => self.one_back(&envelope),
+            Read::Many(all) => self.batch_back(&all),
+        }
+    }
+
+    fn server_ended(&self) -> Vec<String> {
+        let left = std::mem::take(&mut lock(&self.state).under_way);
+        left.into_values().flatten().filter_map(|one| self.unanswered(one)).collect()
+    }
+
+    fn finish(&self) {
         self.ends.finish();
     }
 }

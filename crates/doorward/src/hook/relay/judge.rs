@@ -42,6 +42,8 @@ pub(super) struct Judged {
 #[derive(Debug)]
 pub(super) enum Ruling {
     Pass,
+    /// doorward only watches this agent, or is off for it.
+    Silent,
     /// The client's user decides.
     Ask(String),
     /// Somebody at the queue may still decide, within this time.
@@ -119,7 +121,8 @@ impl Judge {
     pub(super) fn rule(&self, judged: &Judged, means: Means) -> Ruling {
         let decided = catch_unwind(AssertUnwindSafe(|| self.decide(judged, means)));
         match decided {
-            Ok(Ok((Decision::Allow(_) | Decision::Silent, _))) => Ruling::Pass,
+            Ok(Ok((Decision::Allow(_), _))) => Ruling::Pass,
+            Ok(Ok((Decision::Silent, _))) => Ruling::Silent,
             Ok(Ok((Decision::Ask(reason), _))) => Ruling::Ask(reason),
             Ok(Ok((Decision::Deny(reason), wait))) if !wait.is_zero() => Ruling::Wait(reason, wait),
             Ok(Ok((Decision::Deny(reason), _))) => Ruling::Refuse(reason),

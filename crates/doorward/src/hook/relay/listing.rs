@@ -20,7 +20,6 @@ const LISTS: &[(&str, &str)] = &[
 pub(super) struct Listing<'a> {
     pub dirs: &'a Dirs,
     pub server: &'a str,
-    pub command: &'a [String],
 }
 
 impl Listing<'_> {

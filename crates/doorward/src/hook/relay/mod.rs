@@ -1,13 +1,19 @@
 //! `doorward mcp`: stands between a client and a tool server, passes messages on byte for byte, and judges every call.
 
+pub(crate) mod acp;
+mod acp_call;
 mod answers;
 mod ends;
 mod envelope;
+mod events;
 mod exchange;
+mod http;
+mod http_message;
 mod identity;
 mod judge;
 mod lines;
 mod listing;
+pub(crate) mod own_server;
 mod results;
 mod stdio;
 
@@ -29,14 +35,25 @@ pub(crate) struct RelayArguments {
     /// What your client calls the server; default: the name of its program or package
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// Take clients on this address of this machine, such as 127.0.0.1:7400
+    #[arg(long, value_name = "ADDRESS", requires = "to")]
+    pub listen: Option<String>,
+    /// The address of a server on the network
+    #[arg(long, value_name = "URL", requires = "listen", conflicts_with = "command")]
+    pub to: Option<String>,
     /// The command that starts the server
-    #[arg(last = true, value_name = "COMMAND", required = true)]
+    #[arg(last = true, value_name = "COMMAND", required_unless_present = "to")]
     pub command: Vec<String>,
 }
 
 /// Relays until the client or the server leaves.
 pub(crate) fn run(arguments: &RelayArguments) -> Result<ExitCode> {
     evaluation::silence_panics();
+    if let (Some(listen), Some(to)) = (&arguments.listen, &arguments.to) {
+        let (name, to) = (arguments.name.clone(), to.clone());
+        let address = to.clone();
+        return http::run(listen, &address, move || exchange(name.as_deref(), vec![to.clone()]));
+    }
     let Some((program, rest)) = arguments.command.split_first() else { bail!("there is no server to start") };
     let exchange = exchange(arguments.name.as_deref(), arguments.command.clone())?;
     stdio::run(program, rest, exchange)
@@ -53,6 +70,11 @@ fn exchange(name: Option<&str>, command: Vec<String>) -> Result<Exchange> {
 
 /// `npx -y @modelcontextprotocol/server-filesystem ~/x` → `server-filesystem`.
 fn named(command: &[String]) -> String {
+    if let [address] = command
+        && let Some((_, rest)) = address.split_once("://")
+    {
+        return rest.split(['/', ':', '?']).next().unwrap_or(rest).to_owned();
+    }
     // Programs that only start others.
     const STARTERS: &[&str] = &[
         "npx", "uvx", "bunx", "pnpm", "yarn", "npm", "uv", "docker", "podman", "node", "python", "python3", "dlx",

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use super::exchange::{Back, Exchange, Held, Step};
+use super::exchange::{Back, Conversation, Held, Later, Step};
 use super::lines::{self, Line};
 
 /// How long a server may take to end once its client is gone.
@@ -23,7 +23,7 @@ fn send<W: Write>(side: &Side<W>, bytes: &[u8]) -> bool {
 }
 
 /// Starts the server and relays until one side ends.
-pub(super) fn run(program: &str, rest: &[String], exchange: Exchange) -> Result<ExitCode> {
+pub(super) fn run(program: &str, rest: &[String], exchange: impl Conversation) -> Result<ExitCode> {
     let mut child = Command::new(program)
         .args(rest)
         .stdin(Stdio::piped())
@@ -31,7 +31,7 @@ pub(super) fn run(program: &str, rest: &[String], exchange: Exchange) -> Result<
         .spawn()
         .with_context(|| format!("can't start `{program}`"))?;
     let (input, output) = (child.stdin.take(), child.stdout.take().context("the server has no output")?);
-    let exchange = Arc::new(exchange);
+    let exchange: Arc<dyn Conversation> = Arc::new(exchange);
     let (server, client): (Side<ChildStdin>, Side<_>) =
         (Arc::new(Mutex::new(input)), Arc::new(Mutex::new(Some(std::io::stdout()))));
     let ways = Ways { exchange: Arc::clone(&exchange), server: Arc::clone(&server), client: Arc::clone(&client) };
@@ -50,7 +50,7 @@ const STACK: usize = 16 * 1024 * 1024;
 
 /// Both directions of one conversation.
 struct Ways<S> {
-    exchange: Arc<Exchange>,
+    exchange: Arc<dyn Conversation>,
     server: Side<ChildStdin>,
     client: Side<S>,
 }
@@ -89,7 +89,7 @@ impl<S: Write + Send + 'static> Ways<S> {
         let (exchange, server, client) =
             (Arc::clone(&self.exchange), Arc::clone(&self.server), Arc::clone(&self.client));
         let waits = move || {
-            let step = exchange.resolve(held, |text| send(&client, text.as_bytes()));
+            let step = exchange.resolve(held, &|text| send(&client, text.as_bytes()));
             match step {
                 Step::Forward => send(&server, &line),
                 Step::Answer(text) => send(&client, text.as_bytes()),
@@ -124,7 +124,22 @@ impl<S: Write + Send + 'static> Ways<S> {
                 send(&self.server, text.as_bytes());
             }
             Back::Drop(what) => note(what),
+            Back::Later(later) => self.later(later, line.to_vec()),
         }
+    }
+
+    fn later(&self, later: Later, line: Vec<u8>) {
+        let (server, client) = (Arc::clone(&self.server), Arc::clone(&self.client));
+        let waits = move || {
+            match later(&|text| send(&client, text.as_bytes())) {
+                Back::Forward => send(&client, &line),
+                Back::Replace(text) => send(&client, text.as_bytes()),
+                Back::Return(text) => send(&server, text.as_bytes()),
+                Back::Drop(_) | Back::Later(_) => false,
+            };
+        };
+        // Without a thread nothing is passed on, and whoever asked waits until its own time is over.
+        let _ = std::thread::Builder::new().stack_size(STACK).spawn(waits);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use doorward_engine::ToolDefinition;
-use doorward_ledger::{Hash, State, StateKey, States};
+use doorward_ledger::{State, StateKey, States};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -61,11 +61,6 @@ pub(crate) enum PinStatus {
 pub(crate) fn pinned_part(definition: &Value) -> Value {
     let keys = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
     keys.iter().filter_map(|key| Some(((*key).to_owned(), definition.get(key)?.clone()))).collect()
-}
-
-/// One name for everything that is pinned: `serde_json` writes objects with sorted keys and without spaces.
-pub(crate) fn hash(part: &Value) -> String {
-    Hash::of(part.to_string().as_bytes()).to_string()
 }
 
 impl ToolPins {
@@ -155,19 +150,20 @@ impl ToolPins {
         States::at(&directory(&state), key).update(server, change).map_err(|error| error.to_string())
     }
 
-    /// A person has read the definitions as they are now.
-    pub(crate) fn accept(dirs: &Dirs, server: &str) -> Result<(), String> {
-        let state = dirs.state();
-        if !directory(&state).exists() {
+    /// A person has read the definitions as they are here; one that changed since it was shown is not accepted.
+    pub(crate) fn accept(&self, dirs: &Dirs) -> Result<(), String> {
+        if self.tools.is_empty() {
             return Ok(());
         }
         let accept = |pins: &mut ToolPins| {
-            for pin in pins.tools.values_mut() {
-                pin.base = pin.now.clone();
-                pin.is_accepted = true;
+            for (name, pin) in &mut pins.tools {
+                if let Some(shown) = self.tools.get(name) {
+                    pin.base = shown.now.clone();
+                    pin.is_accepted = true;
+                }
             }
         };
-        states(&state)?.update(server, accept).map_err(|error| error.to_string())
+        states(&dirs.state())?.update(&self.server, accept).map_err(|error| error.to_string())
     }
 }
 
@@ -242,7 +238,7 @@ mod tests {
         let PinStatus::Changed(how) = pins.status("add") else { panic!("a change") };
         assert!(how.contains("Reads ~/.ssh first."), "{how}");
         assert!(pins.definition("add").doubt.is_some());
-        ToolPins::accept(&dirs, "calc").unwrap();
+        ToolPins::load(&dirs, "calc").accept(&dirs).unwrap();
         assert_eq!(ToolPins::load(&dirs, "calc").status("add"), PinStatus::Accepted);
         ToolPins::note_listed(&dirs, "calc", &[tool("add", "Adds.")], true).unwrap();
         assert!(matches!(ToolPins::load(&dirs, "calc").status("add"), PinStatus::Changed(_)));
