@@ -4,6 +4,7 @@ mod agents;
 mod foreign;
 mod own;
 mod project;
+mod relay;
 
 use std::io::Write;
 use std::path::Path;
@@ -67,6 +68,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     for agent in &agents {
         defects.extend(agents::defects(&patient, *agent));
     }
+    defects.extend(relay::defects(&patient));
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{:#}", patient.to_json(&agents, &defects))?;

@@ -16,6 +16,7 @@ mod offer;
 mod opencode;
 mod pi;
 mod prove;
+mod relays;
 mod remove;
 
 use std::io::Write;
@@ -37,6 +38,7 @@ pub(crate) use arguments::{SetupArguments, StartingMode};
 pub(crate) use client::{mode as client_mode, questions as questions_of};
 pub(crate) use files::switched_off;
 pub(crate) use inspect::{FileState, opencode_asks, program_of, settings_of, unhooked};
+pub(crate) use relays::{bare as servers_without_relay, behind as servers_behind_relay};
 
 /// What the user has to do for an agent doorward does not know.
 const OWN_AGENT: &str = "\
@@ -70,6 +72,9 @@ pub(crate) fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     // Otherwise an agent could remove the guard or give itself a laxer mode.
     if !arguments.dry_run && record::directory(&dirs).exists() {
         person::no_agent()?;
+    }
+    if arguments.relay {
+        return relays::run(&dirs, arguments);
     }
     if arguments.uninstall {
         return remove::run(&dirs, arguments);

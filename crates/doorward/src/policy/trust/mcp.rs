@@ -18,7 +18,7 @@ const UNREAD: &str = "doorward/unread";
 
 /// Files below a home or a project with an object of servers under this key.
 // Where the clients look for servers. A definition that changes after trust must ask, so all of them are hashed.
-const FILES: &[(&str, &str)] = &[
+pub(crate) const FILES: &[(&str, &str)] = &[
     (".claude/settings.json", "mcpServers"),
     (".gemini/settings.json", "mcpServers"),
     (".mcp.json", "mcpServers"),
