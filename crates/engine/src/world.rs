@@ -251,6 +251,8 @@ pub struct Settings {
     pub file_patterns: Vec<Pattern>,
     /// Unlisted GET and unknown servers block, every external read asks.
     pub strict: bool,
+    /// Ports that doorward's desk was ever on, beside the usual one.
+    pub desk_ports: Vec<u16>,
 }
 
 /// The disk, the environment and the programs of the machine.

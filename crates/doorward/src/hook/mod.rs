@@ -100,7 +100,12 @@ struct Invocation {
     patience: Option<Duration>,
     /// A plugin of the agent brought the hook.
     from_plugin: bool,
+    /// Whoever asks takes silence for a failure.
+    is_explicit: bool,
 }
+
+/// Said instead of nothing, so that a program that fails silently can't pass for doorward without an opinion.
+const NO_OPINION: &str = "{\"doorward\":\"none\"}\n";
 
 impl Invocation {
     fn of(mut arguments: impl Iterator<Item = OsString>) -> Invocation {
@@ -111,6 +116,8 @@ impl Invocation {
                 invocation.patience = seconds.map(Duration::from_secs);
             } else if word == "--plugin" {
                 invocation.from_plugin = true;
+            } else if word == "--explicit" {
+                invocation.is_explicit = true;
             }
         }
         invocation
@@ -129,7 +136,9 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>, invocation: Invoca
     }
     let attended = attended::is_attended(agent);
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
-    answer_within(&payload, &Surroundings { agent, dirs, attended }, invocation)
+    let reply = answer_within(&payload, &Surroundings { agent, dirs, attended }, invocation)?;
+    let is_silent = reply.code == 0 && reply.stdout.is_empty();
+    Ok(if invocation.is_explicit && is_silent { Reply { stdout: NO_OPINION.to_owned(), ..reply } } else { reply })
 }
 
 /// Answers one event at once.

@@ -1,6 +1,7 @@
 //! `doorward setup [AGENT…]`: shows the change to the agents' settings, asks, makes it and tests it; or removes it again.
 
 mod arguments;
+pub(crate) mod boxed;
 mod canary;
 mod choice;
 mod claude;
@@ -19,6 +20,7 @@ mod plugin;
 mod prove;
 mod remove;
 mod status_line;
+mod trial;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -201,7 +203,7 @@ fn search_path() -> String {
     std::env::var("PATH").unwrap_or_default()
 }
 
-fn program() -> Result<String> {
+pub(crate) fn program() -> Result<String> {
     let path = std::env::current_exe().context("can't find doorward's own executable")?;
     // The hook lines, and the commands that agents may not run, are recognized by this name.
     let name = path.file_name().unwrap_or_default();

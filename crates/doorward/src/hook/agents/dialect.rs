@@ -184,6 +184,7 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: AgentQu
             instructions: instructions(fields),
             model: fields.optional_text("session_model").ok().flatten(),
             handed: handed(fields),
+            program: fields.optional_text("agent_program").ok().flatten(),
         },
         input,
     })))
