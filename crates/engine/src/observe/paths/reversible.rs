@@ -22,8 +22,9 @@ impl Observer<'_> {
         }
         let look = self.world.look(real);
         if is_own_note(touch, real, &look, effect) || self.is_own_work_tree(touch, real, look.kind) {
-            effect.scope = Scope::Scratch;
+            (effect.scope, effect.reach) = (Scope::Scratch, Reach::Workspace);
             effect.marks.remove(Mark::OutsideProject);
+            effect.marks.remove(Mark::BelowHome);
             effect.marks.add(Mark::SessionFile);
             return Reversibility::Rebuildable;
         }
@@ -107,7 +108,6 @@ fn is_own_note(touch: Touch, real: &str, look: &Look, effect: &Effect) -> bool {
     is_own
         && matches!(touch, Touch::Write | Touch::Edit | Touch::Append | Touch::Create)
         && effect.marks.has(Mark::AgentNotes)
-        && effect.reach == Reach::Workspace
         && matches!(directory, "plans" | "todos" | "tasks")
         && name.ends_with(".md")
 }

@@ -8,7 +8,7 @@ use super::builds::builds_directory;
 use super::console::{console_input, console_of};
 use super::provenance::is_built;
 use super::recipe::{project_program, run_file};
-use crate::knowledge::schema::Role;
+use crate::knowledge::schema::{Check, Role};
 use crate::observe::code;
 use crate::observe::field::{Field, positional};
 use crate::observe::paths::carried::{carried_file, note_carried_run};
@@ -110,7 +110,10 @@ fn run_script(
     if inside && role == Role::Config && runs_project && is_own_directory(runner.out.world, &real, invocation, state) {
         return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
     }
-    if inside && let Some(language) = changed_test(runner.out.world, &real, invocation, state) {
+    if inside
+        && role != Role::Config
+        && let Some(language) = changed_test(runner.out.world, &real, invocation, state)
+    {
         // Whether the runner finds a test by itself or is given its name makes no difference to what the test does.
         one_source(runner, &real, language, &by, state);
         return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
@@ -154,7 +157,10 @@ fn is_own_directory(world: &dyn World, directory: &str, invocation: &Invocation,
         invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter().map(|pattern| &**pattern)).collect();
     let decides_there =
         |file: &String| path::parent(file) == directory && patterns.iter().any(|pattern| decides(pattern, file));
-    world.project_trusted()
+    // Other programs may run whatever lies in the directory.
+    let only_reads = invocation.args.entry().is_some_and(|entry| entry.check == Some(Check::ProjectReferences));
+    only_reads
+        && world.project_trusted()
         && world.look(directory).kind == Kind::Directory
         && !world.changed_files().iter().chain(state.written.keys()).any(decides_there)
         && !state.written.contains_key(directory)
