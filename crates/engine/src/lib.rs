@@ -43,6 +43,7 @@ pub mod layer2;
 mod lexical;
 mod limits;
 mod matrix;
+mod mechanism;
 mod network;
 mod observe;
 #[doc(hidden)]
@@ -83,6 +84,7 @@ pub use knowledge::rule::{Rule, RuleFile, Stage};
 pub use layer2::{Scorer, Weight, weights};
 pub use limits::{restorable, size};
 pub use matrix::{Floor, described, floor};
+pub use mechanism::{Mechanism, orders_something, spared};
 pub use observe::{hides_text, observe, observe_before, observe_deeds, read_definition};
 pub use pattern::of as pattern_of;
 pub use permission_pattern::Pattern;

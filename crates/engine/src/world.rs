@@ -404,6 +404,10 @@ pub trait SessionView {
     fn holds_only_own(&self, _directory: &str) -> bool {
         false
     }
+    /// A work tree of the project's repository that this session added, with no commit that only it knows.
+    fn is_own_work_tree(&self, _directory: &str) -> bool {
+        false
+    }
     /// The process belongs to this session.
     fn session_process(&self, pid: u32) -> bool;
     fn history(&self) -> History;

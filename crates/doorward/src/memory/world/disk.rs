@@ -162,7 +162,7 @@ impl DiskWorld {
     }
 
     /// The path's file system may never answer, so don't ask it.
-    fn is_distant(&self, path: &str) -> bool {
+    pub(super) fn is_distant(&self, path: &str) -> bool {
         // Most paths are in the project, as the text alone shows; and a machine can't run without its devices.
         if self.project.as_deref().is_some_and(|project| lies_in(path, project)) || matches!(path, "/dev" | "/dev/null")
         {
@@ -440,6 +440,10 @@ impl SessionView for DiskWorld {
 
     fn holds_only_own(&self, place: &str) -> bool {
         !self.is_distant(place) && self.session.as_ref().is_some_and(|session| made::holds_only_own(place, session))
+    }
+
+    fn is_own_work_tree(&self, directory: &str) -> bool {
+        self.has_added(directory)
     }
 
     fn session_process(&self, pid: u32) -> bool {
