@@ -157,7 +157,8 @@ fn one(seed: u64, tally: &mut Tally) {
     }
     let compares = lines.iter().any(|line| line.starts_with("tar ") || line.starts_with("cp "));
     let links = lines.iter().any(|line| line.starts_with("ln ") && !line.starts_with("ln -s"));
-    let is_one_file = || compares && links && (succeeded != (ran.run.status() == 0) || has_other_content(&boxed, &plain, since));
+    let is_one_file =
+        || compares && links && (succeeded != (ran.run.status() == 0) || has_other_content(&boxed, &plain, since));
     if is_one_file() {
         tally.same_file += 1;
         println!("FIGURE same file, seed {seed}: {}", lines.join("; "));

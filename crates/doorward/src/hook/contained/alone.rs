@@ -402,7 +402,9 @@ mod tests {
         };
         let script = of("/usr/bin/node", &["node", "--flag=1", "proc/self/exe", "-p"]);
         assert_eq!(script.program(), Some(own.canonicalize().unwrap()));
-        assert!(of("/usr/bin/python3.11", &["python3"]).is_named(INTERPRETERS) && of("/bin/dash", &["sh"]).is_named(SHELLS));
+        assert!(
+            of("/usr/bin/python3.11", &["python3"]).is_named(INTERPRETERS) && of("/bin/dash", &["sh"]).is_named(SHELLS)
+        );
         assert_eq!(of("/usr/bin/node", &["node", "-e", "x"]).program(), None);
     }
 

@@ -106,7 +106,8 @@ fn steer(situation: &Situation<'_>, evaluation: &Evaluation) -> Way {
 /// The bare name where every shell finds it; its full path elsewhere, since login shells have search paths of their own.
 fn program() -> String {
     let path = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
-    let is_usual = |path: &String| ["/usr/local/bin/doorward", "/usr/bin/doorward", "/bin/doorward"].contains(&path.as_str());
+    let is_usual =
+        |path: &String| ["/usr/local/bin/doorward", "/usr/bin/doorward", "/bin/doorward"].contains(&path.as_str());
     path.filter(|path| !is_usual(path)).unwrap_or_else(|| "doorward".to_owned())
 }
 
@@ -136,7 +137,9 @@ mod tests {
     fn the_agent_gets_a_line_that_every_shell_reads_alike() {
         let said = told("doorward", "./tool --in 'a b' > \"$OUT\"");
         assert!(said.contains("`doorward run -- './tool --in '\\''a b'\\'' > \"$OUT\"'`"), "{said}");
-        assert!(told("/opt/b in/doorward", &"x".repeat(REPEATED + 1)).contains("'/opt/b in/doorward' run -- 'COMMAND'"));
+        assert!(
+            told("/opt/b in/doorward", &"x".repeat(REPEATED + 1)).contains("'/opt/b in/doorward' run -- 'COMMAND'")
+        );
         assert!(told("doorward", "doorward run -- ./tool | tail").contains("'COMMAND > FILE'"));
     }
 }
