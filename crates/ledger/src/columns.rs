@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use crate::event::{Keep, Kind};
 use crate::read::Record;
 use crate::record::{
-    AlertBody, AlertStep, AnswerBody, Became, By, DecisionBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody,
-    PolicyBody, Reply, SessionBody, SessionStep,
+    AlertBody, AlertStep, AnswerBody, Became, By, DecisionBody, DeviceBody, GapBody, GrantBody, GrantStep, ModeBody,
+    OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep,
 };
 
 /// One entry as lists show it.
@@ -79,7 +79,8 @@ pub struct Row {
 
 impl Row {
     /// The columns of an entry; of one without a body, or with a body that cannot be read, only the header's.
-    pub(crate) fn of(record: &Record) -> Self {
+    #[must_use]
+    pub fn of(record: &Record) -> Self {
         let body = record.body.as_deref().unwrap_or_default();
         let row = match record.header.kind {
             Kind::Decision => read(body, decision),
@@ -91,6 +92,7 @@ impl Row {
             Kind::Alert => read(body, alert),
             Kind::Gap => read(body, gap),
             Kind::Session => read(body, session),
+            Kind::Device => read(body, device),
             Kind::Tombstone | Kind::Checkpoint => None,
         };
         Self {
@@ -270,6 +272,17 @@ fn session(body: SessionBody) -> Row {
     };
     let (session, step) = (Some(body.session), Some(step.to_owned()));
     Row { session: session.map(Into::into), agent: body.agent, step, text, ..Row::default() }
+}
+
+fn device(body: DeviceBody) -> Row {
+    Row {
+        decision: body.decision.map(Into::into),
+        user: body.user,
+        step: Some(body.step.word().to_owned()),
+        by: Some(body.device),
+        text: Some(body.name),
+        ..Row::default()
+    }
 }
 
 /// Which entries are wanted; what is `None` does not matter.

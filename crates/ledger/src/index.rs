@@ -189,6 +189,16 @@ impl Index {
         query::list(&self.db, filter).map_err(IndexError::from)
     }
 
+    /// The same one by one: a long record need not fit into memory.
+    pub fn each(&self, filter: &Filter, take: impl FnMut(Row)) -> Result<(), IndexError> {
+        query::each(&self.db, filter, take).map_err(IndexError::from)
+    }
+
+    /// When each agent was first recorded.
+    pub fn first_by_agent(&self) -> Result<Vec<(String, u64)>, IndexError> {
+        query::first_by_agent(&self.db).map_err(IndexError::from)
+    }
+
     fn known(&self) -> Result<Option<(u64, Hash)>, IndexError> {
         let found = self
             .db

@@ -2,8 +2,8 @@
 
 mod events;
 pub use events::{
-    AlertBody, AlertStep, AnswerBody, Became, By, CheckpointBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody,
-    PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody,
+    AlertBody, AlertStep, AnswerBody, Became, By, CheckpointBody, DeviceBody, DeviceStep, GapBody, GrantBody,
+    GrantStep, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody,
 };
 
 use doorward_vocabulary::{CallId, Mode, PatternId, SessionId, Verdict};

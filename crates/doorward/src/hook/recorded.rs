@@ -14,13 +14,16 @@ use crate::hook::agents::{AgentQuestion, Approval, Decision};
 use crate::hook::contained::Way;
 use crate::hook::grant_check::{GrantCheck, GrantResult, is_soft};
 use crate::hook::rollback;
+use crate::machine::clock;
 use crate::machine::file_digests;
 use crate::machine::presence;
 use crate::machine::record::Recorder;
 use crate::memory::alerts;
 use crate::memory::evaluation::{self, Decided, Evaluation};
 use crate::memory::in_flight::Footprint;
+use crate::memory::session::TRIAL;
 use crate::memory::snapshots::UndoNote;
+use crate::memory::tally::{self, Answered};
 use crate::policy::client_rules;
 use crate::policy::config::Questions;
 
@@ -79,7 +82,12 @@ impl<'r> Recorded<'r> {
         let recorded = record(&situation, &decided, &grant, ledger);
         raise_alerts(&situation, ledger);
         match recorded {
-            Ok(receipt) => Ok(Recorded { situation, decided, receipt, settled, grant, note: kept.note, asking, way }),
+            Ok(receipt) => {
+                if !situation.call().session.starts_with(TRIAL) {
+                    tally::count(situation.dirs(), Answered::of(&decided), clock::now_ms());
+                }
+                Ok(Recorded { situation, decided, receipt, settled, grant, note: kept.note, asking, way })
+            }
             Err(error) => Err(Unrecorded { mode, error }),
         }
     }

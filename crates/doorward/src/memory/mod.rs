@@ -15,5 +15,6 @@ pub(crate) mod notices;
 pub(crate) mod rollout_evidence;
 pub(crate) mod session;
 pub(crate) mod snapshots;
+pub(crate) mod tally;
 pub(crate) mod wording;
 pub(crate) mod world;

@@ -35,7 +35,8 @@ class Scene:
     def __init__(self, client, doorward, name):
         self.client, self.model = client, Model([])
         # Which tools Codex offers by name depends on the model that it believes to talk to.
-        self.room = Room(client, doorward, self.model, "gpt-5.2-codex" if name in ("subagent", "mcp") else "gpt-5.5", name.startswith("contained"))
+        brain = "gpt-5.2-codex" if name in ("subagent", "mcp") else "gpt-5.5"
+        self.room = Room(client, doorward, self.model, brain, plugin=name.startswith("plugin"), contained=name.startswith("contained"))
         self.home, self.project = self.room.home, self.room.project
         config = self.home / ".config/doorward/config.toml"
         config.write_text("wait_seconds = %d\n%s" % (30 if name == "waited-for" else 1, config.read_text()))
@@ -284,6 +285,40 @@ def asking_mode(mode):
     return scenario
 
 
+def plugin(scene):
+    """The plugin alone: approved, asked and blocked calls, and the user's `/doorward why`."""
+    script(scene, "first")
+    settings = json.loads((scene.home / ".claude/settings.json").read_text())
+    scene.expect("setup leaves the hooks to the plugin", "hooks" not in settings)
+    asked = []
+
+    def person(_room, question):
+        asked.append(question)
+        return True
+
+    scene.room.permission_mode = "default"
+    scene.play(scene.shell("echo ok > safe.txt"), scene.shell("rm -rf %s" % scene.home), scene.shell("sh tool.sh"), person=person)
+    scene.ran("safe.txt"), scene.is_safe(), scene.ran("first.txt")
+    scene.expect("the person was asked about the script and about nothing else", [("tool.sh" in question) for question in asked] == [True])
+    decisions = scene.room.records("--kind", "decision")
+    scene.expect("each call was judged once", decisions.count("\"tool.sh") + decisions.count("sh tool.sh\"") >= 1 and decisions.count("echo ok") == 1)
+    for words, wanted in (("/doorward why", "deletes"), ("/doorward:why", "deletes"), ("/doorward:pending", "doorward approve"), ("/doorward:status", "actions checked"), ("/doorward status", "actions checked")):
+        scene.model.script, scene.model.heard = [], ""
+        scene.room.run(prompt=words)
+        heard = scene.model.heard
+        scene.expect("`%s` tells the model what doorward says" % words, wanted in heard and "!`" not in heard)
+
+
+def plugin_beside_setup(scene):
+    """The plugin and the hooks of `doorward setup` together: each call is judged once; without the user's settings the plugin still judges."""
+    scene.expect("setup's hooks are put beside the plugin", scene.room.install_hooks_too() == 0)
+    scene.play(scene.shell("echo ok > safe.txt"), scene.shell(scene.delete()), scene.shell("echo on > after.txt"))
+    scene.ran("safe.txt"), scene.ran("after.txt"), scene.is_safe()
+    decisions = json.loads(scene.room.records("--kind", "decision"))
+    once = [line for line in decisions if "echo ok" in json.dumps(line)]
+    scene.expect("each call is on record once", len(once) == 1)
+
+
 def broken(how):
     def scenario(scene):
         program = scene.room.program
@@ -405,6 +440,7 @@ SCENARIOS = {
     "background": (background, EVERYWHERE), "exchanged-natively": (exchanged_natively, ("claude", "pi")), "answers": (answers, ("claude", "pi")),
     "exchanged-before-grant": (exchanged_before_grant, FIRST), "granted": (granted, FIRST + ("gemini", "opencode")), "waited-for": (waited_for, ("codex", "pi", "gemini", "opencode")),
     "mode-auto": (quiet_mode, ("claude",)), "mode-default": (asking_mode("default"), ("claude",)), "mode-accept-edits": (asking_mode("acceptEdits"), ("claude",)), "mode-plan": (asking_mode("plan"), ("claude",)),
+    "plugin": (plugin, ("claude",)), "plugin-beside-setup": (plugin_beside_setup, ("claude",)),
     "missing": (broken("missing"), EVERYWHERE), "crashing": (broken("crashing"), EVERYWHERE), "failing": (broken("failing"), EVERYWHERE),
     "contained-answered": (contained_answered, CONTAINED), "contained-held": (contained_held, CONTAINED), "contained-discarded": (contained_discarded, CONTAINED), "contained-steered": (contained_steered, CONTAINED),
     "contained-guessed": (contained_guessed, CONTAINED), "contained-rival": (contained_rival, ("claude", "gemini")), "contained-voided": (contained_voided, ("codex",)),

@@ -86,6 +86,16 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     Ok(if defects.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(WRONG) })
 }
 
+/// How far each agent is covered, and all problems.
+pub(crate) fn findings(dirs: &Dirs) -> (Vec<(Agent, &'static str)>, Vec<Defect>) {
+    let patient = Checkup { dirs, loaded: load::load(dirs, None, ""), here: None };
+    let agents = patient.agents();
+    let mut defects = own::defects(&patient);
+    defects.extend(agents.iter().flat_map(|agent| agents::defects(&patient, *agent)));
+    let levels = agents.into_iter().map(|agent| (agent, patient.level(agent, &defects))).collect();
+    (levels, defects)
+}
+
 /// Like `setup`: a test that fails takes an earlier one back, and one that passes ends an alarm, so a person starts it.
 fn test_box(dirs: &Dirs, agents: &[Agent]) -> Result<()> {
     person::required()?;

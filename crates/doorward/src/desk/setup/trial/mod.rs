@@ -113,7 +113,7 @@ impl Room {
         })?;
         let config = format!("[agents.{}]\nmode = \"auto\"\n[run]\nmode = \"rewrite\"\n", self.agent.name());
         atomic_file::replace(&self.dirs.config_file(), &config)?;
-        for AgentFile { file, with, .. } in super::parts(self.agent, &self.dirs, doorward, None)? {
+        for AgentFile { file, with, .. } in super::parts(self.agent, &self.dirs, doorward, super::Wishes::default())? {
             let text = atomic_file::text(&file)?.unwrap_or_default();
             atomic_file::replace(&file, &with(&text).map_err(anyhow::Error::msg)?)?;
         }
