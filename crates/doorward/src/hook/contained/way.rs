@@ -11,6 +11,7 @@ use crate::memory::contained::BoxMemory;
 use crate::memory::evaluation::Evaluation;
 use crate::memory::session::TRIAL;
 use crate::memory::wording::explain;
+use crate::policy::client_rules;
 use crate::policy::config::RunMode;
 
 /// Longer commands are not repeated in the refusal: an agent quotes its own words well enough.
@@ -57,7 +58,7 @@ pub(crate) fn of(situation: &Situation<'_>, evaluation: &Evaluation, granted: bo
         return Way::Plain;
     }
     // Looked at last: it costs more than everything before. Without a box the question stays as it was.
-    if cell(situation.dirs()).probe().is_err() {
+    if leaves_rules(situation) || cell(situation.dirs()).probe().is_err() {
         return Way::Plain;
     }
     match chosen {
@@ -86,6 +87,12 @@ fn is_eligible(situation: &Situation<'_>, evaluation: &Evaluation) -> bool {
         && !call.session.starts_with(TRIAL)
         && !evaluation.facts.boxed
         && obstacles(&evaluation.facts, &evaluation.judgement, &situation.policy).is_empty()
+}
+
+/// The agent has a rule that only it can apply, and it would apply it to the contained run instead of the command.
+fn leaves_rules(situation: &Situation<'_>) -> bool {
+    let agent = situation.request.surroundings.agent.name();
+    client_rules::leave_any(agent, situation.dirs().home(), situation.project())
 }
 
 /// Tells the agent once; the same call again is a question.
