@@ -107,7 +107,8 @@ fn steer(situation: &Situation<'_>, evaluation: &Evaluation) -> Way {
         return Way::Plain;
     }
     let reason = explain(&evaluation.judgement, &evaluation.facts).reason;
-    Way::Steered(format!("Not run, because {}. {}", visible(&reason), told(&program, command)))
+    // What to do comes first: clients cut long texts at their end.
+    Way::Steered(format!("{}. Not run as it is, because {}", told(&program, command), visible(&reason)))
 }
 
 /// The bare name where every shell finds it; its full path elsewhere, since login shells have search paths of their own.
@@ -133,7 +134,7 @@ fn told(program: &str, command: &str) -> String {
             "Run the same command line in a box, quoted as one word: `{program} run -- 'COMMAND'`; {JUDGED}"
         );
     }
-    format!("Run it in a box instead: `{program} run -- {}`; {JUDGED}", quoted(command))
+    format!("Run it in a box: `{program} run -- {}`; {JUDGED}", quoted(command))
 }
 
 #[cfg(test)]
