@@ -33,7 +33,7 @@ pub(super) fn replace(situation: &Situation<'_>, evaluation: &Evaluation) -> Opt
     let proof = memory.proof(agent)?;
     let named = request.proposed.situation.program.as_deref();
     if !is_proved(agent, &alone::agent_above(agent, named)?, (proof, &memory))
-        || alone::another(agent, situation.dirs().home(), situation.project()).is_some()
+        || alone::another(agent, situation.dirs().home(), Some(&call.cwd)).is_some()
     {
         return None;
     }

@@ -11,6 +11,7 @@ use crate::memory::contained::BoxMemory;
 use crate::memory::evaluation::Evaluation;
 use crate::memory::session::TRIAL;
 use crate::memory::wording::explain;
+use crate::policy::client_rules;
 use crate::policy::config::RunMode;
 
 /// Longer commands are not repeated in the refusal: an agent quotes its own words well enough.
@@ -57,7 +58,7 @@ pub(crate) fn of(situation: &Situation<'_>, evaluation: &Evaluation, granted: bo
         return Way::Plain;
     }
     // Looked at last: it costs more than everything before. Without a box the question stays as it was.
-    if cell(situation.dirs()).probe().is_err() {
+    if leaves_rules(situation) || cell(situation.dirs()).probe().is_err() {
         return Way::Plain;
     }
     match chosen {
@@ -88,6 +89,12 @@ fn is_eligible(situation: &Situation<'_>, evaluation: &Evaluation) -> bool {
         && obstacles(&evaluation.facts, &evaluation.judgement, &situation.policy).is_empty()
 }
 
+/// The agent has a rule that only it can apply, and it would apply it to the contained run instead of the command.
+fn leaves_rules(situation: &Situation<'_>) -> bool {
+    let agent = situation.request.surroundings.agent.name();
+    client_rules::leave_any(agent, situation.dirs().home(), situation.project())
+}
+
 /// Tells the agent once; the same call again is a question.
 fn steer(situation: &Situation<'_>, evaluation: &Evaluation) -> Way {
     let call = situation.call();
@@ -100,7 +107,8 @@ fn steer(situation: &Situation<'_>, evaluation: &Evaluation) -> Way {
         return Way::Plain;
     }
     let reason = explain(&evaluation.judgement, &evaluation.facts).reason;
-    Way::Steered(format!("Not run, because {}. {}", visible(&reason), told(&program, command)))
+    // What to do comes first: clients cut long texts at their end.
+    Way::Steered(format!("{}. Not run as it is, because {}", told(&program, command), visible(&reason)))
 }
 
 /// The bare name where every shell finds it; its full path elsewhere, since login shells have search paths of their own.
@@ -126,7 +134,7 @@ fn told(program: &str, command: &str) -> String {
             "Run the same command line in a box, quoted as one word: `{program} run -- 'COMMAND'`; {JUDGED}"
         );
     }
-    format!("Run it in a box instead: `{program} run -- {}`; {JUDGED}", quoted(command))
+    format!("Run it in a box: `{program} run -- {}`; {JUDGED}", quoted(command))
 }
 
 #[cfg(test)]

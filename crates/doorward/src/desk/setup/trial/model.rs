@@ -134,12 +134,10 @@ fn said(wire: Wire, asked: &Value, command: &str) -> String {
         .any(|sign| text.contains(sign));
     let call = tool(asked).filter(|_| !has_result).map(|name| {
         let field = if name == "exec_command" { "cmd" } else { "command" };
-        let mut input = json!({ field: command });
-        if matches!(name, "Bash" | "run_shell_command")
-            || wire == Wire::Chat && name == "bash" && text.contains("\"description\"")
-        {
-            input["description"] = "test".into();
-        }
+        // All want one but Codex and Pi, where it would be an unknown field.
+        let is_described = name != "exec_command" && (name != "bash" || text.contains("\"description\":{"));
+        let input =
+            if is_described { json!({ field: command, "description": "test" }) } else { json!({ field: command }) };
         (name.to_owned(), input)
     });
     match wire {
@@ -163,7 +161,9 @@ type Call = Option<(String, Value)>;
 fn events(list: &[(&str, Value)]) -> String {
     let one = |(kind, data): &(&str, Value)| {
         let mut data = data.clone();
-        data["type"] = (*kind).into();
+        if let Some(fields) = data.as_object_mut() {
+            fields.insert("type".to_owned(), (*kind).into());
+        }
         format!("event: {kind}\ndata: {data}\n\n")
     };
     list.iter().map(one).collect()
