@@ -52,7 +52,8 @@ impl Service {
         let words = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
         if cfg!(target_os = "macos") {
             let file = home.join("Library/LaunchAgents/dev.doorward.desk.plist");
-            let launch = |what: &str| vec!["launchctl".to_owned(), what.to_owned(), "-w".to_owned(), file.display().to_string()];
+            let launch =
+                |what: &str| vec!["launchctl".to_owned(), what.to_owned(), "-w".to_owned(), file.display().to_string()];
             let (start, stop) = (launch("load"), launch("unload"));
             return Ok(Service { text: property_list(program, options), start, stop, file });
         }
@@ -90,8 +91,11 @@ fn quoted(word: &str) -> Result<String> {
 
 fn property_list(program: &Path, options: &[String]) -> String {
     let word = |word: &str| format!("    <string>{}</string>\n", doorward_pages::escaped(word));
-    let words: String =
-        std::iter::once(program.display().to_string()).chain(["serve".to_owned()]).chain(options.iter().cloned()).map(|text| word(&text)).collect();
+    let words: String = std::iter::once(program.display().to_string())
+        .chain(["serve".to_owned()])
+        .chain(options.iter().cloned())
+        .map(|text| word(&text))
+        .collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
          \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n<plist version=\"1.0\">\n<dict>\n  <key>Label</key>\n  \
