@@ -49,6 +49,7 @@ mod secrets;
 mod serve;
 mod session;
 mod setup;
+mod site;
 mod spec;
 mod statusline;
 mod strict;

@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_launcher_looks_in_the_same_places() {
-        let script = include_str!("../../../../../extensions/claude/scripts/doorward.sh");
+        let script = include_str!("../../../extensions/claude/scripts/doorward.sh");
         let listed: Vec<String> = PLACES.iter().map(|place| place.replace('~', "$HOME")).collect();
         let line = format!(
             "for place in {}; do",
