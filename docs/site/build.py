@@ -3,8 +3,7 @@
 
   docs/site/build.py --out DIR [--engine FILE.wasm]
 
-Needs markdown-it-py. With the engine (`cargo build --release --target wasm32-unknown-unknown` in docs/site/try), the page try.html judges
-commands in the browser. Every link between pages, and every heading that is linked to, is checked; a broken one is an error.
+Needs markdown-it-py. With the engine (docs/site/try/build.sh makes it), the page try.html judges commands in the browser. Every link between pages, and every heading that is linked to, is checked; a broken one is an error.
 """
 import argparse
 import html

@@ -20,7 +20,12 @@ fn can_render() -> bool {
 }
 
 fn expect(output: &Output) {
-    assert!(output.status.success(), "{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]
@@ -35,7 +40,9 @@ fn the_site_builds_and_no_link_is_broken() {
 #[ignore = "compiles the engine to WebAssembly and needs Chromium: minutes"]
 fn the_page_in_chromium_judges_as_the_program_does() {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "--locked", "--target", "wasm32-unknown-unknown"]).current_dir(folder().join("try"));
+    cargo
+        .args(["build", "--release", "--locked", "--target", "wasm32-unknown-unknown"])
+        .current_dir(folder().join("try"));
     expect(&cargo.env("CC_wasm32_unknown_unknown", "clang").output().unwrap());
     let engine = folder().join("try/target/wasm32-unknown-unknown/release/doorward_try.wasm").canonicalize().unwrap();
     let mut test = python();
