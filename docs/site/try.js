@@ -7,9 +7,12 @@ async function load() {
   const { memory, room, answer, text } = instance.exports;
   return (request) => {
     const sent = new TextEncoder().encode(JSON.stringify(request));
-    new Uint8Array(memory.buffer, room(sent.length), sent.length).set(sent);
+    // `memory.buffer` is another one after the engine has asked for more.
+    const where = room(sent.length);
+    new Uint8Array(memory.buffer, where, sent.length).set(sent);
     const length = answer();
-    return JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, text(), length)));
+    const said = text();
+    return JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, said, length)));
   };
 }
 

@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 
 use doorward_engine::{DescribedWorld, Description, Policy, ToolCall, judge, observe, tool_from_json};
+use doorward_pages::visible;
 use serde_json::{Value, json};
 
 thread_local! {
@@ -53,7 +54,7 @@ fn judged(request: &[u8]) -> Result<Value, String> {
     let judgement = judge(&facts, &policy);
     let reasons: Vec<Value> = judgement
         .reasons_to_read()
-        .map(|opinion| json!({ "because": opinion.because, "instead": opinion.instead }))
+        .map(|opinion| json!({ "because": visible(&opinion.because), "instead": opinion.instead }))
         .collect();
     Ok(json!({
         "verdict": judgement.verdict.as_str(),
