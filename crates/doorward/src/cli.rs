@@ -216,6 +216,23 @@ enum Command {
     Man(manual::ManArguments),
 }
 
+/// `doorward statusline` alone.
+#[derive(Debug, Parser)]
+#[command(name = "doorward statusline")]
+struct StatusLine {
+    #[command(flatten)]
+    arguments: statusline::StatuslineArguments,
+}
+
+/// Prints the status line. The whole command line takes longer to set up than this takes.
+pub fn status_line(words: impl Iterator<Item = std::ffi::OsString>) -> ExitCode {
+    let parsed = StatusLine::parse_from(std::iter::once("doorward statusline".into()).chain(words));
+    statusline::run(&parsed.arguments).unwrap_or_else(|error| {
+        report(&error);
+        ExitCode::from(1)
+    })
+}
+
 /// Parses the command line and runs it.
 pub fn command_line() -> ExitCode {
     let failure = |code: u8, error: &anyhow::Error| {
