@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
-    alerts, audit, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes, preview,
-    reconcile, replay, report, review, rollout, rules, run, setup, ship, snapshots, status, trust, tune,
+    alerts, audit, bundle, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes,
+    preview, reconcile, replay, report, review, rollout, rules, run, setup, ship, snapshots, status, trust, tune,
 };
 use crate::hook::notifier;
 use crate::hook::serve;
@@ -69,6 +69,11 @@ enum Command {
     ///
     /// Uses the same JSON as `doorward hook generic`, and answers only the user who started it.
     Serve(serve::ServeArguments),
+    /// Policy for a team: build, sign, hand out and follow bundles
+    ///
+    /// A bundle counts if enough of the team's keys signed it, if it follows the one before, and if its time is not over; who
+    /// hands it out does not matter. Once it has expired, doorward is strict until a newer one arrives.
+    Bundle(bundle::BundleArguments),
     /// Send the record to your team's hub, or enrol this machine there
     ///
     /// Sends what the hub doesn't hold yet, each stretch with a signed checkpoint; the hub proves all of it before it
@@ -211,6 +216,7 @@ pub fn command_line() -> ExitCode {
             crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).map(Into::into))
         }
         Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Bundle(arguments) => bundle::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Ship(arguments) => ship::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Run(arguments) => run::run(&arguments).unwrap_or_else(|error| failure(125, &error)),
         Command::Config(arguments) => config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
