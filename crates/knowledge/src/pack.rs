@@ -128,6 +128,7 @@ pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry]) -
         }
         packed_tools.byte(item.risk as u8);
         packed_tools.bool(item.harness);
+        packed_tools.bool(item.prompts);
     }
     let mut out = Writer::default();
     let parts = [keys.bytes, records.bytes, pool.bytes, packed_tools.bytes];

@@ -63,6 +63,8 @@ pub enum AlertKind {
     Rollback,
     /// A contained run did more than doorward had said it would.
     Promise,
+    /// A call that was to be replaced by a contained run ran as it was.
+    Unboxed,
     /// The team's hub holds another history of this log.
     Fork,
     /// A policy bundle of the team was refused, or has expired.
@@ -98,7 +100,7 @@ pub struct Alert {
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Spike,
         Self::Drop,
         Self::Overrides,
@@ -109,6 +111,7 @@ impl AlertKind {
         Self::Unguarded,
         Self::Rollback,
         Self::Promise,
+        Self::Unboxed,
         Self::Fork,
         Self::Bundle,
     ];
@@ -127,6 +130,7 @@ impl AlertKind {
             Self::Unguarded => "unguarded",
             Self::Rollback => "rollback",
             Self::Promise => "promise",
+            Self::Unboxed => "unboxed",
             Self::Fork => "fork",
             Self::Bundle => "bundle",
         }
@@ -177,6 +181,11 @@ impl AlertKind {
                  doorward misunderstood the command",
                 WEEK_MS / DAY_MS
             ),
+            Self::Unboxed => format!(
+                "an agent ran a call that doorward had replaced by a contained run, in the last {} days; from then on it is told \
+                 to use the box instead",
+                WEEK_MS / DAY_MS
+            ),
             Self::Fork => format!(
                 "the team's hub holds another history of this log, found in the last {} days: the log was copied, replaced or \
                  cut off",
@@ -198,7 +207,7 @@ impl AlertKind {
             Self::Drop => DAY_MS,
             Self::Overrides => WEEK_MS,
             Self::Spike | Self::Breaker | Self::Chain | Self::Notifier => 0,
-            Self::Exchanged | Self::Unguarded | Self::Rollback | Self::Promise => 0,
+            Self::Exchanged | Self::Unguarded | Self::Rollback | Self::Promise | Self::Unboxed => 0,
             Self::Fork | Self::Bundle => 0,
         }
     }

@@ -32,6 +32,7 @@ mod report;
 mod retain;
 mod segment;
 mod session;
+mod sessions;
 mod shipment;
 mod state;
 mod storage;
@@ -72,13 +73,15 @@ pub use query::{CategoryStats, Stats};
 pub use read::{ReadError, Record, Records};
 pub use rebuild::Rebuilt;
 pub use record::{
-    AlertBody, AlertStep, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, GapBody, GrantBody, GrantStep,
-    Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, SnapshotTaken, TombstoneBody,
+    AlertBody, AlertStep, AnswerBody, Became, Body, By, CheckpointBody, DecisionBody, DeviceBody, DeviceStep, GapBody,
+    GrantBody, GrantStep, Layer1, Layer2, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep,
+    SnapshotTaken, TombstoneBody,
 };
 pub use regret::{Regret, RuleOverrides};
 pub use report::{Anchors, Progress, Report};
 pub use retain::{Days, Retained};
 pub use session::{CreatedState, Limit, PatternState, SessionState, SpokenState};
+pub use sessions::{SessionPage, SessionSummary};
 pub use shipment::{Arrived, Held, LONGEST_SHIPMENT, Refusal, SHIPMENT_BYTES, ShipError, Shipment};
 pub use state::{State, StateError, States};
 pub use storage::{Blob, Disk, DiskGuard, Storage};

@@ -16,7 +16,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Answering", &["review", "pending", "approve", "refuse", "trust", "untrust", "reset"]),
     ("Record", &["audit", "denials", "alerts", "metrics", "report", "reconcile", "snapshots"]),
     ("Tuning", &["rules", "tickets", "flag", "tune", "replay", "rollout", "model", "test"]),
-    ("Administration", &["doctor", "config", "defaults", "reload", "hook", "serve", "completions", "man"]),
+    (
+        "Administration",
+        &["doctor", "config", "defaults", "reload", "hook", "serve", "statusline", "completions", "man"],
+    ),
 ];
 
 /// The longest line, however wide the terminal.

@@ -11,8 +11,21 @@ use anyhow::{Result, bail};
 use crate::machine::paths::Dirs;
 
 /// Directories below the state directory that the hook reads; the empty name is that directory itself.
-const DIRECTORIES: &[&str] =
-    &["", "accepted", "checkpoints", "grants", "held", "log", "pending", "programs", "sessions", "team", "trust"];
+const DIRECTORIES: &[&str] = &[
+    "",
+    "accepted",
+    "checkpoints",
+    "contained",
+    "desk",
+    "grants",
+    "held",
+    "log",
+    "pending",
+    "programs",
+    "sessions",
+    "team",
+    "trust",
+];
 
 /// Files that are written in place.
 // Everything else is replaced by renaming, so the directory's permissions decide; this one is opened and appended to.

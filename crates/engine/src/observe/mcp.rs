@@ -5,12 +5,14 @@ use serde_json::{Map, Value};
 
 use super::connect::Exchange;
 use super::field::Field;
+use super::page_scripts::only_looks;
 use super::paths::touch::Touch;
 use super::sheet::observer::{By, Observer};
 use super::shell::runner::Runner;
 use super::shell::state::State;
 use super::stream::Stream;
 use crate::effect::{Effect, Target};
+use crate::knowledge::tool::Risk;
 use crate::observe::shell::reading::every_reading;
 use crate::world::{McpTrust, Shell, World};
 use crate::{network, secret};
@@ -156,6 +158,10 @@ struct Given<'a> {
     asks_database: bool,
     /// Values that are JSON in text are opened so many times.
     depth: u32,
+    /// The code among the arguments only looks at a page.
+    looks: bool,
+    /// A file that is named is written: a picture, a print, a recording.
+    saves: bool,
 }
 
 /// What a tool that says it handles files does to them.
@@ -187,13 +193,23 @@ pub(super) fn mcp_tool(
     cwd: &str,
 ) {
     let words: Vec<String> = name_words(name);
+    let known = out.knowledge.tools().unwrap_or_default();
+    let known = known.into_iter().find(|tool| tool.name == name && tool.is_of_server(server));
+    let is_known_read = known.as_ref().is_some_and(|tool| tool.risk <= Risk::Low);
+    // What a script does to the page stands in the script.
+    let looks = known.as_ref().is_some_and(|tool| tool.risk == Risk::Medium) && script_only_looks(args);
     let destructive = words.iter().any(|word| DESTRUCTIVE.contains(&word.as_str()))
         || annotations.get("destructiveHint") == Some(&Value::Bool(true));
+    let destructive =
+        destructive && !((is_known_read || looks) && annotations.get("destructiveHint") != Some(&Value::Bool(true)));
     let changes = destructive || words.iter().any(|word| CHANGING.contains(&word.as_str())) || asks_to_change(args);
-    let reads = !changes
-        && annotations.get("readOnlyHint") != Some(&Value::Bool(false))
-        && words.iter().any(|word| READING.contains(&word.as_str()))
-        && words.first().is_some_and(|word| READING.contains(&word.as_str()) || word == "browser");
+    let is_denied = annotations.get("readOnlyHint") == Some(&Value::Bool(false));
+    let reads_as_known = (is_known_read || looks) && !destructive && !is_denied && !asks_to_change(args);
+    let reads = reads_as_known
+        || !changes
+            && !is_denied
+            && words.iter().any(|word| READING.contains(&word.as_str()))
+            && words.first().is_some_and(|word| READING.contains(&word.as_str()) || word == "browser");
     let operation = if reads { Operation::Network } else { Operation::Mutate };
     let mut effect = Effect::new(operation, Target::Resource(format!("{server}/{name}")));
     effect.scope = Scope::External;
@@ -212,6 +228,8 @@ pub(super) fn mcp_tool(
     }
     match out.world.mcp(server, name) {
         McpTrust::Trusted => {}
+        // A server of this name that the user configured, asked for what its documentation calls reading.
+        McpTrust::Configured if reads_as_known => {}
         McpTrust::Configured => effect.marks.add(Mark::McpUnreviewed),
         McpTrust::Untrusted => effect.marks.add(Mark::McpUntrusted),
         McpTrust::Changed => {
@@ -226,6 +244,8 @@ pub(super) fn mcp_tool(
         touch: touch_of(server, &words),
         asks_database: asks_database(server, &words),
         depth: 3,
+        looks,
+        saves: words.iter().any(|word| matches!(word.as_str(), "screenshot" | "pdf" | "save" | "download" | "trace")),
     };
     argument(out, "", args, &mut given);
 }
@@ -259,6 +279,18 @@ fn argument(out: &mut Observer<'_>, key: &str, value: &Value, given: &mut Given<
     }
 }
 
+/// Names of arguments that hold code.
+fn is_code(key: &str) -> bool {
+    matches!(key, "code" | "function" | "expression" | "javascript" | "python")
+}
+
+/// There is code among the arguments, and all of it only looks at a page.
+fn script_only_looks(args: &Value) -> bool {
+    let Value::Object(fields) = args else { return false };
+    let mut scripts = fields.iter().filter(|(key, _)| is_code(&key.to_ascii_lowercase())).peekable();
+    scripts.peek().is_some() && scripts.all(|(_, value)| value.as_str().is_some_and(only_looks))
+}
+
 fn text_argument(out: &mut Observer<'_>, key: &str, text: &str, given: &Given<'_>) {
     let key_words = name_words(key);
     let (key, cwd) = (key.to_ascii_lowercase(), given.cwd);
@@ -272,7 +304,10 @@ fn text_argument(out: &mut Observer<'_>, key: &str, text: &str, given: &Given<'_
         out.outer = Some(Default::default());
         every_reading(&mut Runner::new(out), text, Shell::Unknown, &mut state, &Stream::empty(), "");
         out.outer = None;
-    } else if matches!(key.as_str(), "code" | "function" | "expression" | "javascript" | "python") {
+    } else if is_code(&key) {
+        if given.looks {
+            return;
+        }
         out.lower(Degree::Opaque, "code given to a tool server");
     } else if asked || matches!(key.as_str(), "sql" | "statement" | "stmt") || looks_like_sql(text) {
         if !super::program::grammar::sql_reads_only(text) {
@@ -297,7 +332,8 @@ fn text_argument(out: &mut Observer<'_>, key: &str, text: &str, given: &Given<'_
             (Some(rest), Some(home)) => format!("{home}{rest}"),
             (Some(_) | None, Some(_) | None) => text.to_owned(),
         };
-        let writes = ["write", "content", "dest", "target", "output"].iter().any(|word| key.contains(word));
+        let writes =
+            given.saves || ["write", "content", "dest", "target", "output"].iter().any(|word| key.contains(word));
         let field = Field::literal(text, doorward_shell::Span::default());
         out.touch(
             if writes { Touch::Write } else { given.touch },
