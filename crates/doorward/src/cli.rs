@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
-    alerts, audit, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes, preview,
-    reconcile, replay, report, review, rollout, rules, run, serve, setup, ship, snapshots, status, statusline, trust,
-    tune,
+    alerts, audit, bundle, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes,
+    preview, reconcile, replay, report, review, rollout, rules, run, serve, setup, ship, snapshots, status, statusline,
+    trust, tune,
 };
 use crate::hook::notifier;
 use crate::hook::relay;
@@ -80,6 +80,11 @@ enum Command {
     /// With --socket, agents are answered there: one JSON object per line in, one out, the same JSON as `doorward hook generic`,
     /// and only for the user who started it.
     Serve(serve::ServeArguments),
+    /// Policy for a team: build, sign, hand out and follow bundles
+    ///
+    /// A bundle counts if enough of the team's keys signed it, if it follows the one before, and if its time is not over; who
+    /// hands it out does not matter. Once it has expired, doorward is strict until a newer one arrives.
+    Bundle(bundle::BundleArguments),
     /// List the devices that may answer at the desk, or revoke one
     Devices(serve::DevicesArguments),
     /// Send the record to your team's hub, or enrol this machine there
@@ -265,6 +270,7 @@ pub fn command_line() -> ExitCode {
             crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).chain(flags).map(Into::into))
         }
         Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Bundle(arguments) => bundle::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Devices(arguments) => serve::devices(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Ship(arguments) => ship::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Run(arguments) => run::run(&arguments).unwrap_or_else(|error| failure(125, &error)),

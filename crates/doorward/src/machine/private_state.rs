@@ -24,6 +24,7 @@ const DIRECTORIES: &[&str] = &[
     "pending",
     "programs",
     "sessions",
+    "team",
     "tools",
     "trust",
 ];
