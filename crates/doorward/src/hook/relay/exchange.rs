@@ -34,6 +34,15 @@ const ELICITATION: &str = "elicitation";
 const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const META_ABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
+/// Requests of the client that are judged.
+const JUDGED: &[&str] = &["tools/call", "resources/read", "prompts/get"];
+
+/// Requests of the server that are judged.
+const ASKED: &[&str] = &["sampling/createMessage", "elicitation/create"];
+
+/// How the ids of our own questions begin. Nobody else may use one: its answer would count as the answer to ours.
+pub(super) const OWN_IDS: &str = "doorward-";
+
 /// What happens with a message of the client.
 #[derive(Debug)]
 pub(super) enum Step {
@@ -182,7 +191,7 @@ impl Exchange {
             state.under_way.insert(key.clone(), None);
         }
         let step = match method {
-            "tools/call" | "resources/read" | "prompts/get" => self.call((id, &key, method), envelope),
+            _ if JUDGED.contains(&method) => self.call((id, &key, method), envelope),
             "initialize" | "server/discover" => {
                 self.introduced(envelope);
                 Step::Forward
@@ -217,8 +226,9 @@ impl Exchange {
         };
         let identity = lock(&self.identity).clone();
         let token = params.pointer("/_meta/progressToken").filter(|token| !token.is_null()).cloned();
+        let named = params.pointer("/_meta/claudecode~1toolUseId").and_then(Value::as_str);
         self.ends.settle();
-        let (judged, ruling) = self.judge.judge(tool, &identity, self.means());
+        let (judged, ruling) = self.judge.judge((tool, named), &identity, self.means());
         if judged.identity != identity {
             lock(&self.identity).clone_from(&judged.identity);
         }
@@ -267,6 +277,10 @@ impl Exchange {
     }
 
     fn notification(&self, envelope: &Envelope<'_>) -> Step {
+        if JUDGED.contains(&envelope.method()) {
+            // A server may run it all the same, and nobody would get an answer.
+            return Step::Answer(answers::invalid(None, "a call needs an id"));
+        }
         if envelope.method() == "notifications/cancelled" {
             let Ok(params) = envelope.params() else { return Step::Drop };
             let key = params.get("requestId").map(Value::to_string).unwrap_or_default();
@@ -322,7 +336,7 @@ impl Exchange {
 
     /// Puts a question to the client's user; `None` if the call was cancelled meanwhile.
     fn ask(&self, reason: &str, tell: impl Fn(&str) -> bool, is_wanted: impl Fn() -> bool) -> Option<bool> {
-        let id = format!("doorward-{}", self.questions.fetch_add(1, Ordering::Relaxed));
+        let id = format!("{OWN_IDS}{}", self.questions.fetch_add(1, Ordering::Relaxed));
         let key = Value::from(id.as_str()).to_string();
         let (send, answer): (Sender<bool>, Receiver<bool>) = channel();
         lock(&self.state).questions.insert(key.clone(), send);
@@ -347,6 +361,7 @@ impl Exchange {
 
     fn one_back(&self, envelope: &Envelope<'_>) -> Back {
         match envelope.kind() {
+            Kind::Notification if ASKED.contains(&envelope.method()) => Back::Drop("a request without an id"),
             Kind::Notification => Back::Forward,
             Kind::Request => self.asked_by_server(envelope),
             Kind::Response => self.answered(envelope),
@@ -377,7 +392,7 @@ impl Exchange {
     /// A server asks the client's model or its user.
     fn asked_by_server(&self, envelope: &Envelope<'_>) -> Back {
         let (Some(id), method) = (envelope.id, envelope.method()) else { return Back::Drop("a request without an id") };
-        if envelope.key().is_none_or(|key| lock(&self.state).questions.contains_key(&key)) {
+        if envelope.key().is_none_or(|key| key.trim_start_matches('"').starts_with(OWN_IDS)) {
             return Back::Return(answers::invalid(Some(id), "this id is in use"));
         }
         let params = match envelope.params() {
@@ -388,7 +403,7 @@ impl Exchange {
             "sampling/createMessage" => {
                 let identity = lock(&self.identity).clone();
                 let means = Means { elicits: false, patience: Duration::ZERO };
-                match self.judge.tool(method, &params).map(|tool| self.judge.judge(tool, &identity, means)) {
+                match self.judge.tool(method, &params).map(|tool| self.judge.judge((tool, None), &identity, means)) {
                     Ok((_, Ruling::Pass | Ruling::Silent)) => Back::Forward,
                     Ok((_, Ruling::Ask(reason) | Ruling::Wait(reason, _) | Ruling::Refuse(reason))) => {
                         Back::Return(answers::refusal(id, method, &reason))
