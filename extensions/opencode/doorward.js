@@ -90,7 +90,13 @@ function answer(text) {
   if (said?.hookEventName !== "PreToolUse" || !isKnown || typeof reason !== "string") {
     throw new Error("its answer is not one to a call");
   }
-  return { decision, reason };
+  // A call may be replaced by a contained run; only the command of an approved one can be another.
+  const command = said.updatedInput?.command;
+  const isReplaced = said.updatedInput !== undefined;
+  if (isReplaced && (decision !== "allow" || typeof command !== "string" || command === "")) {
+    throw new Error("its answer is not one to a call");
+  }
+  return { decision, reason, command };
 }
 
 /** @param {any} context */
@@ -148,6 +154,10 @@ export const Doorward = async ({ client, directory }) => {
         note(said.reason, "warning");
         throw new Error(said.reason);
       }
+      if (said.command !== undefined) {
+        if (typeof output.args?.command !== "string") throw new Error("doorward failed, so the call is blocked: it has no command to replace");
+        output.args.command = said.command;
+      }
       if (said.decision === "allow") {
         approved.add(input.callID);
         if (approved.size > REMEMBERED) approved.delete(approved.values().next().value ?? "");
@@ -156,7 +166,7 @@ export const Doorward = async ({ client, directory }) => {
     "tool.execute.after": async (/** @type {any} */ input, /** @type {any} */ output) => {
       approved.delete(input.callID);
       const failed = typeof output?.metadata?.exit === "number" && output.metadata.exit !== 0;
-      await tell({ ...(await about("PostToolUse", input.sessionID)), tool_name: input.tool, tool_use_id: input.callID, is_error: failed });
+      await tell({ ...(await about("PostToolUse", input.sessionID)), tool_name: input.tool, tool_input: input.args, tool_use_id: input.callID, is_error: failed });
     },
     event: async (/** @type {any} */ { event }) => {
       const about_it = event?.properties;

@@ -13,7 +13,7 @@ const LONGEST = 4 * 1024 * 1024;
 
 /**
  * What the program said.
- * @typedef {{ decision: "allow" | "ask" | "deny" | "none", reason: string }} Answer
+ * @typedef {{ decision: "allow" | "ask" | "deny" | "none", reason: string, command?: string }} Answer
  */
 
 /**
@@ -97,5 +97,11 @@ export function answer(text) {
   if (said?.hookEventName !== "PreToolUse" || !isKnown || typeof reason !== "string") {
     throw new Error("its answer is not one to a call");
   }
-  return { decision, reason };
+  // A call may be replaced by a contained run; only the command of an approved one can be another.
+  const command = said.updatedInput?.command;
+  const isReplaced = said.updatedInput !== undefined;
+  if (isReplaced && (decision !== "allow" || typeof command !== "string" || command === "")) {
+    throw new Error("its answer is not one to a call");
+  }
+  return isReplaced ? { decision, reason, command } : { decision, reason };
 }

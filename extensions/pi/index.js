@@ -47,6 +47,7 @@ export class Guard {
       tool_use_id: event.toolCallId,
       parent_tool_use_id: event.parentToolCallId,
       loaded_context: this.context,
+      agent_program: process.argv[1],
       session_model: ctx.model ? `${ctx.model.provider}/${ctx.model.id}` : null,
     };
     if (ctx.signal?.aborted) return this.cancelled(event, ctx, call, "the turn was cancelled, so the call did not run");
@@ -63,6 +64,10 @@ export class Guard {
     if (said.decision === "ask" && !(await this.confirmed(event, ctx, said.reason))) {
       await this.tell({ ...this.payload("PermissionDenied", ctx), tool_name: event.toolName, tool_use_id: event.toolCallId }, ctx);
       return this.block(event, ctx, `not allowed by the user: ${said.reason}`, "declined");
+    }
+    if (said.command !== undefined) {
+      if (typeof event.input?.command !== "string") return this.block(event, ctx, "doorward failed, so the call is blocked: it has no command to replace", "failure");
+      event.input.command = said.command;
     }
     allowed(this.state, said.reason);
     this.keep(ctx);
@@ -170,7 +175,7 @@ export default function doorward(pi) {
   pi.on("tool_call", (/** @type {any} */ event, /** @type {any} */ ctx) => guard.judge(event, ctx));
   pi.on("tool_result", async (/** @type {any} */ event, /** @type {any} */ ctx) => {
     if (!guard.state.enabled || guard.stopped.delete(event.toolCallId)) return;
-    const result = { tool_name: event.toolName, tool_use_id: event.toolCallId, is_error: event.isError === true };
+    const result = { tool_name: event.toolName, tool_input: event.input, tool_use_id: event.toolCallId, is_error: event.isError === true };
     await guard.tell({ ...guard.payload("PostToolUse", ctx), ...result }, ctx);
   });
   for (const name of ["automode", "auto-mode"]) {

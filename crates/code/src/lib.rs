@@ -10,7 +10,7 @@ mod tree;
 mod value;
 mod walk;
 
-pub use reading::{Reading, Use};
+pub use reading::{Edit, Reading, Replacement, Use};
 pub use value::{HOME, UNKNOWN, Value};
 
 /// Languages that are looked into.

@@ -65,6 +65,11 @@ impl<'t> Names<'t> {
         self.bindings.entry(name.to_owned()).or_default().push(binding);
     }
 
+    /// Every way in which a name gets a meaning.
+    pub(crate) fn bindings(&self, name: &str) -> &[Binding<'t>] {
+        self.bindings.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
     pub(crate) fn meaning(&self, name: &str) -> Meaning<'_, 't> {
         let Some(bindings) = self.bindings.get(name) else { return Meaning::Free };
         let imports: Vec<&str> = bindings.iter().filter_map(Binding::path).collect();

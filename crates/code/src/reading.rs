@@ -10,6 +10,34 @@ pub struct Reading {
     pub uses: Vec<Use>,
     /// What could not be followed; such a text may do anything.
     pub unclear: Vec<String>,
+    /// A member of some value is given another value.
+    pub sets_members: bool,
+    /// Files that get their own text back, with replacements that stand here.
+    pub edits: Vec<Edit>,
+}
+
+/// A file that is read, changed and written back.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Edit {
+    /// As the text names it.
+    pub path: String,
+    pub replaced: Vec<Replacement>,
+}
+
+/// What takes the place of what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Replacement {
+    /// Texts that are taken out, one of them; `None` if it is a pattern or a place.
+    pub old: Option<Vec<String>>,
+    /// Texts that are put in, one of them; none if something is only cut away.
+    pub new: Vec<String>,
+}
+
+impl Replacement {
+    /// Text that is put in where nobody says what stood there.
+    pub(crate) fn put_in(new: Vec<String>) -> Replacement {
+        Replacement { old: None, new }
+    }
 }
 
 /// One function or attribute that is not defined in the text itself.

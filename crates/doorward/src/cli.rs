@@ -6,11 +6,11 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
     alerts, audit, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes, preview,
-    reconcile, replay, report, review, rollout, rules, run, setup, snapshots, status, trust, tune,
+    reconcile, replay, report, review, rollout, rules, run, serve, setup, ship, snapshots, status, statusline, trust,
+    tune,
 };
 use crate::hook::notifier;
 use crate::hook::relay;
-use crate::hook::serve;
 use crate::machine::paths;
 
 use crate::policy::config;
@@ -57,6 +57,12 @@ enum Command {
         /// How many seconds the agent waits for an answer; without it, a call never waits for you
         #[arg(long, value_name = "SECONDS")]
         timeout: Option<u64>,
+        /// The hook comes from a plugin; stands back for calls that the hook of `doorward setup` has judged
+        #[arg(long)]
+        plugin: bool,
+        /// Print `{"doorward":"none"}` instead of nothing where doorward has no opinion
+        #[arg(long)]
+        explicit: bool,
     },
     /// Try a command in a box, judge what it really did, then keep it, hold it for you, or throw it away
     ///
@@ -66,10 +72,23 @@ enum Command {
     ///
     /// Exit code: the command's own if its changes are in place, 75 if they wait for you, 126 if nothing was kept or run.
     Run(run::RunArguments),
-    /// Answer agents on a Unix socket: one JSON object per line in, one out
+    /// Serve the desk: queue, sessions, ledger and charts in a browser; or a socket for agents
     ///
-    /// Uses the same JSON as `doorward hook generic`, and answers only the user who started it.
+    /// Without --socket, the desk: pages on this machine only, readable after a start link or by a paired device. A paired browser
+    /// signs every answer with a key that it can't show. Calls that a rule blocks are still approved in a terminal.
+    ///
+    /// With --socket, agents are answered there: one JSON object per line in, one out, the same JSON as `doorward hook generic`,
+    /// and only for the user who started it.
     Serve(serve::ServeArguments),
+    /// List the devices that may answer at the desk, or revoke one
+    Devices(serve::DevicesArguments),
+    /// Send the record to your team's hub, or enrol this machine there
+    ///
+    /// Sends what the hub doesn't hold yet, each stretch with a signed checkpoint; the hub proves all of it before it
+    /// acknowledges. Nothing is copied aside and no call ever waits for the hub: doorward decides alone, and the log stays here.
+    ///
+    /// Exit code: 0 everything arrived, 75 the hub can't be reached now, 1 the hub or the log refused.
+    Ship(ship::ShipArguments),
     /// Stand between your client and a tool (MCP) server: pass messages on unchanged, judge every call
     ///
     /// Put it in front of the server's command in your client's settings: `doorward mcp --name files -- npx -y
@@ -118,6 +137,11 @@ enum Command {
     Review,
     /// Show modes, trust, counts, the last decision, recent denials, and anything overdue
     Status(status::StatusArguments),
+    /// Print one line for a status line: mode, today's answers, waiting calls, and whether the agent is guarded
+    ///
+    /// `doorward setup claude --statusline` puts it into Claude Code. For tmux: `set -g status-right '#(doorward statusline
+    /// --format tmux)'`. For starship: a custom module with `command = "doorward statusline --format plain"`.
+    Statusline(statusline::StatuslineArguments),
     /// List the most recently blocked calls
     Denials(status::DenialsArguments),
     /// Reset the denial counters of sessions (not for agents)
@@ -217,11 +241,15 @@ pub fn command_line() -> ExitCode {
             audit::run(&arguments).unwrap_or_else(|error| failure(arguments.failure(), &error))
         }
         Command::Setup(arguments) => setup::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
-        Command::Hook { agent, timeout } => {
+        Command::Hook { agent, timeout, plugin, explicit } => {
             let timeout = timeout.map(|seconds| ["--timeout".to_owned(), seconds.to_string()]);
-            crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).map(Into::into))
+            let flags = [(plugin, "--plugin"), (explicit, "--explicit")];
+            let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.to_owned());
+            crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).chain(flags).map(Into::into))
         }
         Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Devices(arguments) => serve::devices(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Ship(arguments) => ship::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Run(arguments) => run::run(&arguments).unwrap_or_else(|error| failure(125, &error)),
         Command::Mcp(arguments) => relay::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::McpServer => relay::own_server::run().unwrap_or_else(|error| failure(1, &error)),
@@ -234,6 +262,7 @@ pub fn command_line() -> ExitCode {
         Command::Approve(arguments) => grants::approve(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Refuse(arguments) => grants::refuse(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Status(arguments) => status::status(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Statusline(arguments) => statusline::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Denials(arguments) => status::denials(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Reset(arguments) => status::reset(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Tickets(arguments) => status::tickets(&arguments).unwrap_or_else(|error| failure(1, &error)),

@@ -224,7 +224,7 @@ fn read_tool(tool: &str, input: &Value) -> Result<Tool, String> {
             description: optional(fields, "description")?.unwrap_or_default(),
         },
         "python" => Tool::Python { code: text(fields, "code")? },
-        "other" => Tool::Other { name: text(fields, "name")?, input: input.clone() },
+        "other" => Tool::Other { name: text(fields, "name")?, input: beside_name(fields) },
         unknown => Tool::Other { name: unknown.to_owned(), input: input.clone() },
     })
 }
@@ -343,6 +343,16 @@ fn listed_changes(files: &Value, patch: &str) -> Result<Vec<Change>, String> {
         })
         .collect::<Result<Vec<_>, String>>()
         .map(|changes| changes.into_iter().flatten().collect())
+}
+
+/// What a tool was given: `input`, or whatever stands beside its name.
+fn beside_name(fields: &serde_json::Map<String, Value>) -> Value {
+    if let Some(input) = fields.get("input") {
+        return input.clone();
+    }
+    Value::Object(
+        fields.iter().filter(|(key, _)| *key != "name").map(|(key, value)| (key.clone(), value.clone())).collect(),
+    )
 }
 
 fn text(fields: &Map<String, Value>, name: &str) -> Result<String, String> {

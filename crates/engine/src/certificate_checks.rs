@@ -1,6 +1,7 @@
 //! Finds code and settings that switch certificate checks off, in the spellings of the usual languages.
 
 use crate::path;
+use crate::unchecked_commands::{holds_commands, runs_unchecked};
 
 /// Switches as they read in lower case, without space and with one kind of quote.
 ///
@@ -133,29 +134,6 @@ const NOTHING: &[&str] = &["verify_none", "cert_none"];
 const TAKING: &[&str] =
     &["verify_mode", "verifymode", "set_verify(", "authmode(", "verify:", "cert_reqs", "set_verify_mode(", "verify=>"];
 
-/// Flags of programs that take any certificate.
-const FLAGS: &[(&str, &[&str])] = &[
-    ("curl", &["-k", "--insecure"]),
-    ("wget", &["--no-check-certificate"]),
-    ("invoke-webrequest", &["-skipcertificatecheck"]),
-    ("invoke-restmethod", &["-skipcertificatecheck"]),
-    ("iwr", &["-skipcertificatecheck"]),
-    ("git", &["http.sslverify=false"]),
-    ("kubectl", &["--insecure-skip-tls-verify", "--insecure-skip-tls-verify=true"]),
-    ("helm", &["--insecure-skip-tls-verify", "--kube-insecure-skip-tls-verify"]),
-    ("oc", &["--insecure-skip-tls-verify", "--insecure-skip-tls-verify=true"]),
-    ("aws", &["--no-verify-ssl"]),
-];
-
-/// Settings that a program is told to keep, as name and value in two words.
-const KEPT: &[(&str, &str)] = &[
-    ("http.sslverify", "false"),
-    ("http.sslverify", "0"),
-    ("strict-ssl", "false"),
-    ("enablestrictssl", "false"),
-    ("ssl_verify", "false"),
-];
-
 /// Switches that mean certificates only where requests are made.
 const OF_REQUESTS: &[&str] = &[
     ",verify=false",
@@ -246,7 +224,7 @@ pub(crate) fn switches_off(file: &str, text: &str) -> bool {
         || TRUSTING.split_ascii_whitespace().any(|name| sets(&plain, name, ON))
         || NOTHING.iter().any(|constant| takes(&plain, constant))
         || trusts_all(&plain)
-        || holds_commands(&name, text) && text.lines().any(runs_unchecked)
+        || holds_commands(&name, text) && text.lines().any(|line| runs_unchecked(line, LOCAL))
 }
 
 /// An edit turns `verify=True` into `verify=False` in a file that nobody can look into.
@@ -316,48 +294,6 @@ fn trusts_all(plain: &str) -> bool {
         let body = body.strip_prefix("throwscertificateexception").unwrap_or(body);
         body.starts_with("{}") || body.starts_with("{return;}")
     })
-}
-
-/// Files whose lines are commands.
-fn holds_commands(name: &str, text: &str) -> bool {
-    const ENDINGS: &[&str] = &["sh", "bash", "zsh", "fish", "ps1", "mk", "mak", "just", "yml", "yaml", "dockerfile"];
-    let stem = name.split('.').next().unwrap_or_default();
-    let is_recipe = ["makefile", "gnumakefile", "justfile", "dockerfile", "containerfile", "procfile", "package"];
-    name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
-        || is_recipe.iter().any(|known| stem.starts_with(known))
-        || text.starts_with("#!") && text.lines().next().is_some_and(|line| line.contains("sh"))
-}
-
-/// A line that calls a program with checks off.
-fn runs_unchecked(line: &str) -> bool {
-    let is_comment = line.trim_start().starts_with(['#', '*']) || line.trim_start().starts_with("//");
-    if is_comment || LOCAL.iter().any(|host| line.contains(host)) {
-        return false;
-    }
-    let lower = line.to_ascii_lowercase().replace("&&", ";").replace("$(", ";");
-    lower.split(['|', ';']).any(is_unchecked)
-}
-
-/// One command of a line, in lower case.
-fn is_unchecked(command: &str) -> bool {
-    let words: Vec<&str> = command
-        .split([' ', '\t', '"', '\'', '`', '(', ')', '&', '@', '{', '}', ','])
-        .filter(|word| !word.is_empty())
-        .collect();
-    let is_called = |(program, flags): &(&str, &[&str])| {
-        let called = words.iter().position(|word| path::name(word) == *program);
-        let rest = called.and_then(|at| words.get(at + 1..)).unwrap_or_default();
-        rest.iter().any(|word| flags.contains(word) || (flags.contains(&"-k") && is_cluster_with_k(word)))
-    };
-    FLAGS.iter().any(is_called) || words.windows(2).any(|pair| KEPT.iter().any(|(name, value)| pair == [*name, *value]))
-}
-
-/// `-sk` is `-s -k`; behind a letter that takes a value it is the value.
-fn is_cluster_with_k(word: &str) -> bool {
-    let letters = word.strip_prefix('-').filter(|rest| rest.bytes().all(|byte| byte.is_ascii_alphabetic()));
-    letters
-        .and_then(|letters| letters.split_once('k'))
-        .is_some_and(|(before, _)| !before.contains(|letter| "oxudhaebctmwy".contains(letter)))
 }
 
 /// The switch stands there as a whole word, and not only as the beginning of one.

@@ -61,6 +61,7 @@ mod secret;
 pub mod snapshot;
 mod switched_off_tests;
 mod taint;
+mod unchecked_commands;
 mod verdict;
 mod world;
 
@@ -93,7 +94,7 @@ pub use review::{REVIEWER_LISTS, REVIEWER_POLICY};
 pub use reviewed::{Answer, Review};
 pub use rules::{OWN as OWN_RULES, holds};
 pub use secret::{holds_encoded as holds_secret, redact};
-pub use taint::{Taint, contacts, left_by};
+pub use taint::{Taint, contacts, left_by, may_prompt};
 pub use verdict::{Classes, Confidence, Judgement, Opinion};
 pub use world::{
     AcceptedHistory, Configured, Content, Git, History, Identity, Kind, Listing, Look, Machine, McpTrust, Memory,

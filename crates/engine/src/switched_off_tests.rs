@@ -42,6 +42,12 @@ pub(crate) fn are_more(path: &str, new: &str, old: Option<&str>) -> bool {
     marked > 0 && marked > more(starts)
 }
 
+/// The text marks some test as one that is not run.
+pub(crate) fn are_marked(path: &str, new: &str) -> bool {
+    let ending = crate::path::name(path).rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
+    LANGUAGES.iter().any(|(endings, marks, _)| endings.contains(&ending) && count(new, marks) > 0)
+}
+
 fn count(text: &str, words: &[&str]) -> usize {
     words.iter().map(|word| text.matches(word).count()).sum()
 }

@@ -30,6 +30,19 @@ pub fn left_by(facts: &Facts) -> Vec<Taint> {
     Taint::ALL.iter().copied().filter(leaves).collect()
 }
 
+/// The call may give the agent a prompt that nobody types: a wake-up, a schedule, or a tool that is not known.
+pub fn may_prompt(facts: &Facts) -> bool {
+    let is_listed = |name: &str| {
+        let tools = crate::knowledge::built_in().tools();
+        // An inventory that cannot be read knows nothing.
+        tools.is_none_or(|tools| tools.iter().any(|tool| tool.name == name && tool.prompts))
+    };
+    facts.effects.iter().any(|effect| match &effect.target {
+        Target::Resource(name) if effect.marks.has(Mark::HarnessOnly) => is_listed(name),
+        _ => effect.marks.has(Mark::UnknownTool),
+    })
+}
+
 /// What happened before in the session makes this call riskier than those that a person got used to: a secret was read, or an
 /// effect of the call is one that a taint weighs on. A word that is not known counts for everything.
 pub(crate) fn is_void(facts: &Facts) -> bool {

@@ -115,19 +115,6 @@ pub enum Shell {
     Unknown,
 }
 
-impl Shell {
-    /// The shell that a program is, by its name or path.
-    pub fn named(program: &str) -> Option<Shell> {
-        match crate::lexical::name(program) {
-            "bash" | "rbash" => Some(Shell::Bash),
-            "zsh" | "rzsh" => Some(Shell::Zsh),
-            "sh" | "dash" | "ash" => Some(Shell::Sh),
-            "ksh" | "mksh" | "ksh93" | "oksh" | "lksh" | "yash" | "posh" => Some(Shell::Unknown),
-            _ => None,
-        }
-    }
-}
-
 /// The start of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
@@ -277,6 +264,8 @@ pub struct Settings {
     pub file_patterns: Vec<Pattern>,
     /// Unlisted GET and unknown servers block, every external read asks.
     pub strict: bool,
+    /// Ports that doorward's desk was ever on, beside the usual one.
+    pub desk_ports: Vec<u16>,
 }
 
 /// The disk, the environment and the programs of the machine.

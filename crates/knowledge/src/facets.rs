@@ -44,6 +44,12 @@ words! {
         PrintsToken = "prints-token" : "prints numbers or plain words, whatever its operands",
         NamesOperands = "names-operands" : "prints the names of its operands along with what it counts",
         Computes = "computes" : "prints numbers that are made of the numbers in its operands",
+        ResolvesLinks = "resolves-links" : "prints its operand as a path without links",
+        HandsEnvironment = "hands-environment" : "runs code of the project, which may read variables that the program itself does not know",
+        ReachesOut = "reaches-out" : "some of its subcommands change things on other machines or services, or on the whole machine",
+        TestsTakeFlags = "tests-take-flags" : "flags that it does not know itself, behind what it tests, are for the tests",
+        TidiesImports = "tidies-imports" : "declares what the sources import: what this session imports is the agent's choice",
+        AsksForHunks = "asks-for-hunks" : "asks which pieces of a change are staged, and reads the answers from its input",
         PrintsTime = "prints-time" : "prints a time in the format that its words say",
         PrintsFormat = "prints-format" : "prints its operands by the format in the first one",
         MakesTemporary = "makes-temporary" : "makes a file or directory of a name that nobody can foresee, and prints it",
@@ -71,6 +77,13 @@ words! {
         LoadsProjectFirst = "loads-project-first" : "runs code of the project before it answers anything, be it only its version",
         ReadsPowerShell = "reads-powershell" : "the code it is given is PowerShell's",
         ReadsLikeShell = "reads-like-shell" : "the code it is given is spelled like a shell's where it matters",
+        JudgedClient = "judged-client" : "an agent that doorward can be installed in, so stopping it leaves calls unjudged",
+        ChangesSystems = "changes-systems" : "a task that is named after it changes running systems",
+        MigratesDatabases = "migrates-databases" : "a task that is named after it is about the schema or the data of a database",
+        AddsDependencies = "adds-dependencies" : "a package manager that people name when they want a dependency added",
+        PlainRequests = "plain-requests" : "sends nothing but the address it is given, unless a flag says otherwise",
+        LiesInProject = "lies-in-project" : "a wrapper that a project brings along under this name",
+        RunsPythonFiles = "runs-python-files" : "a command that ends in `.py` is given to Python instead of being started",
         AttachedValues = "attached-values" : "takes the value of a flag of one letter without a space as well: `-Iinclude`, `-lm`",
     }
 }
@@ -121,6 +134,7 @@ words! {
         JqFlag = "jq-flag" : "`--jq` takes a filter, which can read the environment",
         ContainerSettings = "container-settings" : "`inspect` and `compose config` print environments with passwords",
         TemplateDirectory = "template-directory" : "the operand is a template, below a directory that a flag names",
+        ContainedRun = "contained-run" : "`run TOKEN` is what a hook puts in place of a call, and nobody types it",
         CargoRun = "cargo-run" : "`run` starts a program of the project, which may be doorward itself",
     }
 }
@@ -156,6 +170,7 @@ words! {
         KeepLines = "keep-lines" : "lines of the input are printed whole as long as no other flags are given",
         AsGiven = "as-given" : "with these flags it prints its operands and not what lies below them",
         PrintToken = "print-token" : "with one of these words it prints a number or a plain word",
+        PrintPlace = "print-place" : "questions that it answers with the place where a tool chain keeps something: subcommands, operands and flags, joined by commas (`env,GOROOT`, `--print=sysroot`); `*` stands for any names",
         NoToken = "no-token" : "with one of these flags it prints something else than that",
         Format = "format" : "flags whose value is the format of what is printed",
         TokenFormat = "token-format" : "formats that print a number",
@@ -165,6 +180,8 @@ words! {
         WriteInto = "write-into" : "a file that is there already is written into as long as no other flags are given",
         LoadModule = "load-module" : "flags whose value is a module that is loaded",
         LuaForm = "lua-form" : "flags whose value is a form, or a Lua script that describes one",
+        Password = "password" : "flags whose value is a password",
+        UserPassword = "user-password" : "flags whose value is a user and, behind a colon, a password",
         Report = "report" : "flags whose value is a form of report and, behind a colon, where it is written",
     }
 }

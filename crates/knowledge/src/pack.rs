@@ -129,6 +129,7 @@ pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry], s
         }
         packed_tools.byte(item.risk as u8);
         packed_tools.bool(item.harness);
+        packed_tools.bool(item.prompts);
     }
     let mut packed_servers = Writer::default();
     for item in servers {

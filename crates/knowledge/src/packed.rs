@@ -6,7 +6,7 @@ use doorward_vocabulary::{Clearance, Marks, Operation, Reach, Reversibility, Sco
 
 use crate::rule::{Mask, Rule, Stage, When};
 use crate::schema::{
-    Changes, Check, Condition, Console, Count, Does, Entry, Facets, Flag, Grammar, Named, Operand, Role, Rows,
+    Changes, Check, Condition, Console, Count, Does, Entry, Facet, Facets, Flag, Grammar, Named, Operand, Role, Rows,
     Sections, Style, Takes, TaskFile, Text, WordSet,
 };
 use crate::server::{Argument, Server, ServerTool, ToolDoes};
@@ -238,13 +238,28 @@ impl Packed {
         row.number()?;
         let mut record = self.reader(self.records + usize::try_from(row.number()?).ok()?);
         // They stand behind the facets.
-        record.long()?;
+        record.facets()?;
         record.option(TaskFile::ALL)?
     }
 
     /// The keys of all entries, in order.
     pub fn keys(&self) -> impl Iterator<Item = &'static str> + '_ {
         (0..self.entries).filter_map(|index| std::str::from_utf8(self.key(&mut self.row(index))?).ok())
+    }
+
+    /// The programs that have a facet, in order.
+    pub fn having(&self, facet: Facet) -> impl Iterator<Item = &'static str> + '_ {
+        let has = move |row: &mut ByteReader| {
+            // The name stands between the key and the record.
+            row.number()?;
+            let record = self.records + usize::try_from(row.number()?).ok()?;
+            self.reader(record).facets().map(|facets| facets.has(facet))
+        };
+        (0..self.entries).filter_map(move |index| {
+            let mut row = self.row(index);
+            let key = std::str::from_utf8(self.key(&mut row)?).ok()?;
+            (!key.contains(' ') && has(&mut row)?).then_some(key)
+        })
     }
 
     /// All tools of all agents.
@@ -288,6 +303,7 @@ fn tool(reader: &mut ByteReader) -> Option<ToolEntry> {
         what: Cow::Borrowed(reader.text()?),
         risk: reader.word(Risk::ALL)?,
         harness: reader.bool()?,
+        prompts: reader.bool()?,
     })
 }
 

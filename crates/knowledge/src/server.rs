@@ -21,6 +21,7 @@ words! {
         Sends = "sends" : "sends a message to people",
         Destroys = "destroys" : "deletes, merges, pays: nothing brings it back",
         Secrets = "secrets" : "returns secrets",
+        Scripts = "scripts" : "runs a script in the page that a browser shows; a script that only looks at it is a read",
         Runs = "runs" : "runs code",
     }
 }

@@ -24,6 +24,8 @@ pub struct ToolEntry {
     pub risk: Risk,
     /// Plans, to-do lists, questions to the user: no effect outside the agent.
     pub harness: bool,
+    /// It may give the agent a prompt later on that nobody types.
+    pub prompts: bool,
     pub what: Cow<'static, str>,
 }
 
@@ -37,12 +39,14 @@ pub fn read(file: File<'_>) -> Result<Vec<ToolEntry>, Complaint> {
             "agent" => agent = file.string(value)?.to_owned(),
             "tool" => {
                 for item in file.array(value)? {
-                    let (mut names, mut risk, mut harness, mut what) = (Vec::new(), None, false, String::new());
+                    let (mut names, mut risk, mut what) = (Vec::new(), None, String::new());
+                    let (mut harness, mut prompts) = (false, false);
                     for (key, value) in file.inner(item)?.iter() {
                         match key.get_ref().as_ref() {
                             "names" => names = file.strings(value)?,
                             "risk" => risk = Risk::parse(file.string(value)?),
                             "harness" => harness = file.boolean(value)?,
+                            "prompts" => prompts = file.boolean(value)?,
                             "what" => what = file.string(value)?.to_owned(),
                             other => return Err(file.at(key, format!("`{other}` is not a key of a tool"))),
                         }
@@ -57,6 +61,7 @@ pub fn read(file: File<'_>) -> Result<Vec<ToolEntry>, Complaint> {
                             name: Cow::Owned(name),
                             risk,
                             harness,
+                            prompts,
                             what: Cow::Owned(what.clone()),
                         };
                         tools.push(entry);

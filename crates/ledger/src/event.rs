@@ -38,12 +38,14 @@ pub enum Kind {
     Checkpoint,
     /// A session began, ended or changed its taint or boundaries.
     Session,
+    /// A device was paired or revoked, or signed an answer.
+    Device,
 }
 
 impl Kind {
     /// Every kind, in the order of its code.
     // The position is the code on disk: new kinds go to the end, and none is ever removed.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Decision,
         Self::Answer,
         Self::Outcome,
@@ -55,6 +57,7 @@ impl Kind {
         Self::Tombstone,
         Self::Checkpoint,
         Self::Session,
+        Self::Device,
     ];
 
     /// The word used on screen and in the index.
@@ -72,6 +75,7 @@ impl Kind {
             Self::Tombstone => "tombstone",
             Self::Checkpoint => "checkpoint",
             Self::Session => "session",
+            Self::Device => "device",
         }
     }
 
@@ -89,6 +93,7 @@ impl Kind {
             Self::Tombstone => 9,
             Self::Checkpoint => 10,
             Self::Session => 11,
+            Self::Device => 12,
         }
     }
 

@@ -77,12 +77,30 @@ fn pattern(text: &str) -> String {
 }
 
 pub(crate) fn list(db: &Connection, filter: &Filter) -> rusqlite::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    each(db, filter, |row| rows.push(row))?;
+    Ok(rows)
+}
+
+/// The same one by one, for whoever must not hold them all.
+pub(crate) fn each(db: &Connection, filter: &Filter, mut take: impl FnMut(Row)) -> rusqlite::Result<()> {
     let conditions = Where::of(filter);
     let limit = filter.limit.map_or(-1, i64::from);
     let order = if filter.oldest_first { "ASC" } else { "DESC" };
     let sql = format!("SELECT {COLUMNS} FROM records {} ORDER BY sequence {order} LIMIT {limit}", conditions.sql());
     let mut statement = db.prepare_cached(&sql)?;
-    let rows = statement.query_map(params_from_iter(&conditions.values), row)?;
+    let mut rows = statement.query(params_from_iter(&conditions.values))?;
+    while let Some(found) = rows.next()? {
+        take(row(found)?);
+    }
+    Ok(())
+}
+
+/// When each agent was first recorded.
+pub(crate) fn first_by_agent(db: &Connection) -> rusqlite::Result<Vec<(String, u64)>> {
+    let sql = "SELECT COALESCE(agent, ''), MIN(time_ms) FROM records WHERE kind = 'decision' GROUP BY 1";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1).map(shown)?)))?;
     rows.collect()
 }
 

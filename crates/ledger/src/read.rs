@@ -134,6 +134,13 @@ impl<S: Storage> Log<S> {
         Ok(Records { log: self, parts, name: String::new(), bytes: Vec::new(), at: 0, from: sequence })
     }
 
+    /// The entries of the segment that is being written, oldest first: the latest ones, without reading the rest.
+    pub fn current_records(&self) -> Result<Records<'_, S>, LogError> {
+        let mut parts = VecDeque::from(snapshot(self)?);
+        parts.drain(..parts.len().saturating_sub(1));
+        Ok(Records { log: self, parts, name: String::new(), bytes: Vec::new(), at: 0, from: 0 })
+    }
+
     /// One entry.
     pub fn record(&self, sequence: u64) -> Result<Option<Record>, ReadError> {
         for record in self.records_from(sequence)? {

@@ -111,7 +111,8 @@ impl Rebuilt {
             | Kind::Alert
             | Kind::Gap
             | Kind::Tombstone
-            | Kind::Checkpoint => {}
+            | Kind::Checkpoint
+            | Kind::Device => {}
         }
     }
 

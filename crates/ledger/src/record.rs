@@ -2,8 +2,8 @@
 
 mod events;
 pub use events::{
-    AlertBody, AlertStep, AnswerBody, Became, By, CheckpointBody, GapBody, GrantBody, GrantStep, ModeBody, OutcomeBody,
-    PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody,
+    AlertBody, AlertStep, AnswerBody, Became, By, CheckpointBody, DeviceBody, DeviceStep, GapBody, GrantBody,
+    GrantStep, ModeBody, OutcomeBody, PolicyBody, Reply, SessionBody, SessionStep, TombstoneBody,
 };
 
 use doorward_vocabulary::{CallId, Mode, PatternId, SessionId, Verdict};
@@ -138,10 +138,13 @@ pub struct DecisionBody {
     /// Whether a person could answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attended: Option<bool>,
-    /// Who was to answer the question in place of whoever sits before the agent: the `queue` of calls that wait, or the agent's
-    /// own `classifier`, where the user chose that.
+    /// Who was to answer the question in place of whoever sits before the agent: the `queue` of calls that wait, the agent's
+    /// own `classifier`, where the user chose that, or the `box`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_to: Option<String>,
+    /// How the call got to the box: `steered`, `rehearsed` or `replaced`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub contained: Option<String>,
     /// Override, identity, sensitivity or irreversible: kept for good.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,

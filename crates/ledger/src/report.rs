@@ -3,7 +3,7 @@
 use crate::checkpoint::Checkpoint;
 use crate::finding::Finding;
 use crate::hash::Hash;
-use crate::record::GapBody;
+use crate::record::{DeviceBody, GapBody};
 
 /// What the log is compared with.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,6 +38,8 @@ pub struct Report {
     pub dropped: u64,
     /// Gaps that the log itself reports, with their sequence.
     pub gaps: Vec<(u64, GapBody)>,
+    /// What devices did, with its sequence. Their signatures are not compared here.
+    pub devices: Vec<(u64, DeviceBody)>,
     /// What is wrong, in the order of the log; the first names the first bad record.
     pub findings: Vec<Finding>,
     /// How many findings there were in all.

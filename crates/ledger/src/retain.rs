@@ -11,7 +11,7 @@ use crate::frame::without_body;
 use crate::hash::hex;
 use crate::log::Log;
 use crate::read::{SegmentFile, snapshot};
-use crate::record::{AnswerBody, GrantBody, OutcomeBody, TombstoneBody};
+use crate::record::{AnswerBody, DeviceBody, GrantBody, OutcomeBody, TombstoneBody};
 use crate::segment::{START, Step, Walk};
 use crate::storage::{Blob, Storage, write_all};
 
@@ -157,6 +157,8 @@ impl Survey {
                 .filter(OutcomeBody::is_regret)
                 .map(|outcome| outcome.decision),
             Kind::Grant => serde_json::from_slice::<GrantBody>(body).ok().and_then(|grant| grant.decision),
+            // The decision that a device answered stays, or nothing would be left to compare its signature with.
+            Kind::Device => serde_json::from_slice::<DeviceBody>(body).ok().and_then(|device| device.decision),
             Kind::Decision
             | Kind::Policy
             | Kind::Mode
@@ -177,9 +179,10 @@ impl Survey {
                 serde_json::from_slice::<Named>(body).map_or(true, |named| self.decisions.contains(&named.id))
             }
             (Keep::Days, Kind::Answer | Kind::Outcome | Kind::Session | Kind::Alert) => false,
-            (Keep::Days, Kind::Grant | Kind::Policy | Kind::Mode | Kind::Gap | Kind::Tombstone | Kind::Checkpoint) => {
-                true
-            }
+            (
+                Keep::Days,
+                Kind::Grant | Kind::Policy | Kind::Mode | Kind::Gap | Kind::Tombstone | Kind::Checkpoint | Kind::Device,
+            ) => true,
         }
     }
 }

@@ -56,6 +56,9 @@ pub struct SessionState {
     /// Tracked files that were deleted or edited in place unasked.
     #[serde(skip_serializing_if = "is_zero")]
     restorable: u32,
+    /// A call was let pass that may give the agent a prompt which nobody types.
+    #[serde(skip_serializing_if = "is_false")]
+    prompts: bool,
     /// When the last calls were blocked; loses nothing but an early alert.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     blocks: VecDeque<u64>,
@@ -64,6 +67,11 @@ pub struct SessionState {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
 const fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl State for SessionState {
@@ -194,6 +202,17 @@ impl SessionState {
     pub fn count_read(&mut self, limit: Limit, now_ms: u64) {
         self.burst.hit(limit, now_ms);
         self.minute.hit(now_ms);
+    }
+
+    /// From now on a prompt may come from something else than a person.
+    pub fn note_prompts(&mut self) {
+        self.prompts = true;
+    }
+
+    /// Whether it may.
+    #[must_use]
+    pub const fn prompts(&self) -> bool {
+        self.prompts
     }
 
     /// Tracked files were deleted or edited in place unasked.

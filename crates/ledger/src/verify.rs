@@ -10,7 +10,7 @@ use crate::frame::{Flaw, Frame};
 use crate::hash::Hash;
 use crate::log::Log;
 use crate::read::{SegmentFile, snapshot};
-use crate::record::{GapBody, TombstoneBody};
+use crate::record::{DeviceBody, GapBody, TombstoneBody};
 use crate::report::{Anchors, Progress, Report};
 use crate::segment::{Opening, START, Step, Walk};
 use crate::storage::Storage;
@@ -163,6 +163,10 @@ impl<'a> Run<'a> {
                     let earlier = tombstone.dropped.into_iter().filter(|(_, to)| *to < sequence);
                     self.tombstones.extend(earlier);
                 }
+                Err(_) => self.find(sequence, at, Fault::Body),
+            },
+            Kind::Device => match serde_json::from_slice::<DeviceBody>(body) {
+                Ok(device) => self.report.devices.push((sequence, device)),
                 Err(_) => self.find(sequence, at, Fault::Body),
             },
             Kind::Decision

@@ -115,3 +115,24 @@ test("a subagent's calls count for the session that the person talks to", async 
     ["SessionStart", "ses_1", undefined], ["PreToolUse", "ses_1", "ses_3"], ["PreToolUse", "ses_1", undefined],
   ]);
 });
+
+const replacing = (decision, updatedInput) =>
+  `cat <<'END'\n${JSON.stringify({ hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: decision, permissionDecisionReason: "r", updatedInput } })}\nEND`;
+
+test("an approved call can be replaced by another command", async () => {
+  const { hooks } = await plugged(replacing("allow", { command: "doorward run 8f3a" }));
+  const args = { command: "./tool" };
+  await before(hooks, args);
+  assert.equal(args.command, "doorward run 8f3a");
+});
+
+test("a replacement that is not understood blocks, and the original does not run", async () => {
+  for (const [decision, updated] of [["deny", { command: "x" }], ["none", { command: "x" }], ["allow", {}], ["allow", null], ["allow", { command: 1 }]]) {
+    const { hooks } = await plugged(replacing(decision, updated));
+    const args = { command: "./tool" };
+    await assert.rejects(before(hooks, args), /doorward/);
+    assert.equal(args.command, "./tool");
+  }
+  const { hooks } = await plugged(replacing("allow", { command: "x" }));
+  await assert.rejects(before(hooks, { filePath: "a" }), /no command to replace/);
+});

@@ -103,3 +103,23 @@ test("an answer is read strictly", () => {
   assert.throws(() => answer(""), /cannot be read/);
   assert.throws(() => answer('{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":["allow"],"permissionDecisionReason":"x"}}'), /not one/);
 });
+
+const replacing = (decision, updatedInput) =>
+  stub(`cat <<'END'\n${JSON.stringify({ hookSpecificOutput: { hookEventName: "PreToolUse", permissionDecision: decision, permissionDecisionReason: "r", updatedInput } })}\nEND`);
+
+test("an approved call can be replaced by another command", async () => {
+  const event = call("./tool");
+  assert.equal(await guarded(replacing("allow", { command: "doorward run 8f3a" })).guard.judge(event, context()), undefined);
+  assert.equal(event.input.command, "doorward run 8f3a");
+});
+
+test("a replacement that is not understood blocks, and the original does not run", async () => {
+  for (const [decision, updated] of [["ask", { command: "x" }], ["none", { command: "x" }], ["allow", {}], ["allow", null], ["allow", { command: "" }], ["allow", { command: ["x"] }]]) {
+    const event = call("./tool");
+    const said = await guarded(replacing(decision, updated)).guard.judge(event, context());
+    assert.equal(said?.block, true, `${decision} ${JSON.stringify(updated)}`);
+    assert.equal(event.input.command, "./tool");
+  }
+  const other = { toolName: "write", toolCallId: "call-2", input: { path: "a", content: "b" } };
+  assert.equal((await guarded(replacing("allow", { command: "x" })).guard.judge(other, context())).block, true);
+});

@@ -165,6 +165,7 @@ impl<'t> Walker<'t> {
     }
 
     fn changed_member(&mut self, node: Node<'t>) {
+        self.reading.sets_members = true;
         let mut base = node;
         while let Some(inner) = field(base, "object") {
             base = inner;

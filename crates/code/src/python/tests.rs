@@ -115,6 +115,67 @@ fn what_cannot_be_followed_is_said() {
     assert!(!read(&format!("{}1{}", "(".repeat(5000), ")".repeat(5000))).unclear.is_empty());
 }
 
+/// The edits of a text as lines: `path: old > new`, where `?` is a pattern or a place.
+fn check_edits(text: &str, expected: &[&str]) {
+    let edits = read(text).edits;
+    let shown = edits.iter().flat_map(|edit| {
+        edit.replaced.iter().map(move |replaced| {
+            let old = replaced.old.as_ref().map_or("?".into(), |old| old.join("|"));
+            format!("{}: {old} > {}", edit.path, replaced.new.join("|"))
+        })
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), expected, "{text}");
+}
+
+#[test]
+fn a_file_that_gets_its_own_text_back_is_an_edit() {
+    check_edits("p='a'; s=open(p).read(); open(p,'w').write(s.replace('x','y'))", &["a: x > y"]);
+    check_edits(
+        "from pathlib import Path\nq = Path('a')\nq.write_text(q.read_text().replace('x', 'y'))",
+        &["a: x > y"],
+    );
+    check_edits(
+        "with open('a') as f:\n  c = f.read()\nif 'x' in c:\n  c = c.replace('x', 'y')\n  c = c.replace('v', 'w')\n\
+         with open('a', 'w') as f:\n  f.write(c)",
+        &["a: x > y", "a: v > w"],
+    );
+    check_edits(
+        "o = 'x'\nn = 'y\\n' + 'z'\nc = open('a').read()\nopen('a', 'w').write(c.replace(o, n, 1))",
+        &["a: x > y\nz"],
+    );
+    check_edits("import re\nc = open('a').read()\nopen('a', 'w').write(re.sub('x+', 'y', c))", &["a: ? > y"]);
+    check_edits("c = open('a').read()\nopen('a', 'w').write(c + 'end')", &["a: ? > end"]);
+    check_edits("c = open('a').read()\ni = c.index('x')\nopen('a', 'w').write(c[:i] + 'new' + c[i:])", &["a: ? > new"]);
+    check_edits(
+        "c = open('a').read()\nfor o, n in [('b', 'c'), ('d', 'e')]:\n  c = c.replace(o, n)\nopen('a', 'w').write(c)",
+        &["a: b|c|d|e > b|c|d|e"],
+    );
+}
+
+#[test]
+fn whatever_else_is_written_is_no_edit() {
+    for text in [
+        "open('a', 'w').write(open('b').read().replace('x', 'y'))",
+        "c = open('a').read()\nc = input()\nopen('a', 'w').write(c.replace('x', 'y'))",
+        "c = open('a').read()\nopen('a', 'w').write(c.replace('x', input()))",
+        "c = open('a').read()\nopen('a', 'w')",
+        "c = open('a').read()\nopen('a', 'w').write(c)\nopen('a', 'w')",
+        "c = open('a').read()\nopen('a', 'w').write(c.replace('x', 'y'))\nopen('a', 'w').write(input())",
+        "c = open('a').read()\nc += input()\nopen('a', 'w').write(c)",
+        "def f(c): open('a', 'w').write(c)\nf(1)",
+        "c = open('a').read()\nopen('a', 'w').write(c.upper())",
+        "c = open('a').read()\nopen('a', 'a').write(c)",
+        "f = open('a')\nf = open('b')\nopen('a', 'w').write(f.read())",
+        "import re\nc = open('a').read()\nopen('a', 'w').write(re.sub('x', lambda m: input(), c))",
+        "c = open('a').read()\nopen('a', 'w').write(f'{c}{input()}')",
+        "c = open('a').read()\nopen('a', 'w').write(c[:9])",
+        "c = open('a').read()\nopen('a', 'w').write(c[:9] + 'x' + c[99:])",
+        "c = open('a', opener=print).read()\nopen('a', 'w').write(c.format(1))",
+    ] {
+        check_edits(text, &[]);
+    }
+}
+
 #[test]
 fn a_hidden_builtin_is_still_listed() {
     check("def open(x): pass\nopen('a')", &["open"]);

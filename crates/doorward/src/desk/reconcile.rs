@@ -34,6 +34,10 @@ pub(crate) struct ReconcileArguments {
     pub json: bool,
 }
 
+/// How long before it shows in a transcript a call may have been decided.
+// A person may take a day to answer; what is older than the period is not looked for.
+const EARLIER_MS: u64 = 24 * 3600 * 1000;
+
 /// A call that ran without going through doorward.
 #[derive(Debug)]
 pub(crate) struct Unguarded {
@@ -74,7 +78,7 @@ pub(crate) fn find_unguarded(view: &LedgerView, since_ms: u64) -> Result<Vec<Ung
 
 /// The calls since then that ran without a record. Nothing is expected of an agent before its first record.
 pub(crate) fn unguarded(dirs: &Dirs, index: &Index, since_ms: u64) -> Result<Vec<Unguarded>> {
-    let known = RecordedCalls::of(index)?;
+    let known = RecordedCalls::since(index, since_ms)?;
     let mut found = Vec::new();
     let mut counted: HashMap<String, u64> = HashMap::new();
     for source in transcripts::sources(dirs, since_ms) {
@@ -105,17 +109,18 @@ struct RecordedCalls {
 }
 
 impl RecordedCalls {
-    fn of(index: &Index) -> Result<RecordedCalls> {
-        let mut known = RecordedCalls::default();
-        for row in index.list(&Filter { kind: Some(Kind::Decision), oldest_first: true, ..Filter::default() })? {
-            let agent = row.agent.unwrap_or_default();
-            known.first.entry(agent).or_insert(row.time_ms);
+    /// What was recorded from a moment on.
+    fn since(index: &Index, since_ms: u64) -> Result<RecordedCalls> {
+        let mut known =
+            RecordedCalls { first: index.first_by_agent()?.into_iter().collect(), ..RecordedCalls::default() };
+        let since_ms = Some(since_ms.saturating_sub(EARLIER_MS));
+        index.each(&Filter { kind: Some(Kind::Decision), since_ms, ..Filter::default() }, |row| {
             let id = row.id.unwrap_or_default();
             if let Some(fingerprint) = id.get(..FINGERPRINT) {
                 *known.fingerprints.entry(fingerprint.to_owned()).or_default() += 1;
             }
             known.ids.insert(id);
-        }
+        })?;
         for row in index.list(&Filter { kind: Some(Kind::Mode), ..Filter::default() })? {
             known.switched_off.extend(row.session.map(SessionId::from));
         }

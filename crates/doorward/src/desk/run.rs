@@ -16,6 +16,9 @@ use crate::memory::evaluation;
 /// What the run did waits for a person.
 const HELD: u8 = 75;
 
+/// What a shell says of a command that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
 /// The command did not run, or nothing of what it did is left.
 const REFUSED: u8 = 126;
 
@@ -25,10 +28,13 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub json: bool,
     /// Say whether this machine can run commands in a box, and run nothing
-    #[arg(long, conflicts_with = "command")]
+    #[arg(long, conflicts_with_all = ["command", "token"])]
     pub probe: bool,
+    /// Stands for a call that a hook handed to the box; hooks make it, and it works once
+    #[arg(value_name = "TOKEN", conflicts_with = "command")]
+    pub token: Option<String>,
     /// The command: one argument is a shell command line, several are the words of one command
-    #[arg(last = true, value_name = "COMMAND", required_unless_present = "probe")]
+    #[arg(last = true, value_name = "COMMAND", required_unless_present_any = ["probe", "token"])]
     pub command: Vec<String>,
 }
 
@@ -39,10 +45,16 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<ExitCode> {
     if arguments.probe {
         return probe(&dirs, arguments.json);
     }
-    let Some(command) = doorward_engine::command_text(&arguments.command) else { bail!("there is no command to run") };
     let cwd = std::env::current_dir().context("can't tell the current directory")?;
     let Some(cwd) = cwd.to_str() else { bail!("the current directory has a name that is not text") };
-    let ended = contained::run(&dirs, &command, cwd, &mut Ledger::open(&dirs))?;
+    let mut ledger = Ledger::open(&dirs);
+    let ended = match &arguments.token {
+        Some(token) => contained::run_token(&dirs, token, cwd, &mut ledger)?,
+        None => {
+            let command = doorward_engine::command_text(&arguments.command).context("there is no command to run")?;
+            contained::run(&dirs, &command, cwd, &mut ledger)?
+        }
+    };
     let code = code(&ended);
     let mut out = anstream::stderr().lock();
     if arguments.json {
@@ -73,6 +85,7 @@ fn code(ended: &Ended) -> u8 {
     match ended {
         Ended::Committed { status, .. } => u8::try_from(*status).unwrap_or(u8::MAX),
         Ended::Held { .. } => HELD,
+        Ended::Interrupted => INTERRUPTED,
         Ended::Discarded { .. } | Ended::Refused { .. } => REFUSED,
     }
 }
@@ -90,6 +103,7 @@ fn said(ended: &Ended) -> Option<String> {
             `doorward pending {id}` and keep it with `doorward approve {id}`",
             counted(*changes)
         )),
+        Ended::Interrupted => Some("it was interrupted, and nothing of what it did was kept".to_owned()),
         Ended::Discarded { because, .. } => {
             Some(format!("it ran in a box, and nothing of what it did was kept, because {because}"))
         }
@@ -109,6 +123,7 @@ fn to_json(ended: &Ended) -> Value {
         Ended::Held { status, id, because, changes } => {
             json!({ "ended": "held", "exit": status, "id": id, "because": because, "changes": changes })
         }
+        Ended::Interrupted => json!({ "ended": "interrupted" }),
         Ended::Discarded { status, because } => json!({ "ended": "discarded", "exit": status, "because": because }),
         Ended::Refused { because } => json!({ "ended": "refused", "because": because }),
     }

@@ -72,6 +72,7 @@ pub(crate) fn decision(
         demanded: decided.demanded.map(str::to_owned),
         attended: Some(call.attended),
         left_to: decided.left_to.map(str::to_owned),
+        contained: decided.contained.map(str::to_owned),
         sensitive: is_sensitive(&decided.evaluation),
     };
     LogEntry::new(&body)

@@ -4,6 +4,7 @@ use anyhow::Result;
 use doorward_engine::{Clearance, Judgement, Mode, ToolCall, Verdict};
 use doorward_ledger::{AnswerBody, By, GrantBody, GrantStep, Reply};
 
+use crate::hook::contained::Rehearsal;
 use crate::hook::recorded::Draft;
 use crate::hook::settle::Settled;
 use crate::machine::paths::Dirs;
@@ -29,6 +30,8 @@ pub(crate) struct GrantCheck<'a> {
     pub project: Option<&'a str>,
     /// The key that secrets are redacted with.
     pub key: [u8; 16],
+    /// What the call did when it was tried in a box.
+    pub rehearsal: Option<&'a Rehearsal>,
 }
 
 /// A call that the user approved.
@@ -103,7 +106,8 @@ impl GrantCheck<'_> {
         };
         let shown = |text: Option<String>| text.map(|text| visible(&text).into_owned());
         let [why, hint, way] = [why, hint, way].map(shown);
-        let behind = |parts: [Option<String>; 4]| parts.into_iter().flatten().collect();
+        let tried = || self.rehearsal.map(|rehearsal| rehearsal.said.clone());
+        let behind = |parts: [Option<String>; 4]| tried().into_iter().chain(parts.into_iter().flatten()).collect();
         match decision {
             // A question that can't be asked starts with the command that answers it: clients cut long texts at the end.
             Draft::Deny(reason) if evaluation.judgement.verdict < Verdict::Block => {
@@ -244,6 +248,10 @@ impl GrantCheck<'_> {
         let pending = Pending::new(subject, Binding::of(subject)?, decision, &self.key)?;
         let mut pending = Pending { in_prompt: is_asked_there, ..pending };
         pending.reasons.extend(hint.map(str::to_owned));
+        if let Some(rehearsal) = self.rehearsal {
+            pending.reasons.push(rehearsal.said.clone());
+            pending.changes.clone_from(&rehearsal.changes);
+        }
         let (id, is_new) = GrantStore::open_at(self.dirs).and_then(|store| store.add(pending)).ok()?;
         if is_new && (!is_asked_there || self.loaded.config.notify.is_wanted()) {
             crate::hook::notifier::start_for_call(&self.loaded.config.notify, &id);
@@ -252,7 +260,7 @@ impl GrantCheck<'_> {
         Some(if is_block { way_around(&id) } else { way_to_yes(&id) })
     }
 
-    fn subject<'a>(&'a self, evaluation: &'a Evaluation) -> GrantSubject<'a> {
+    pub(crate) fn subject<'a>(&'a self, evaluation: &'a Evaluation) -> GrantSubject<'a> {
         GrantSubject {
             call: self.call,
             evaluation,

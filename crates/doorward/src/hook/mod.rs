@@ -11,6 +11,7 @@ pub(crate) mod grant_check;
 pub(crate) mod notifier;
 pub(crate) mod offer_hint;
 mod pipeline;
+mod plugin;
 pub(crate) mod recorded;
 pub(crate) mod relay;
 pub(crate) mod reviewer;
@@ -48,6 +49,7 @@ use crate::memory::grants::store::GrantStore;
 use crate::memory::ledger_view::LedgerView;
 use crate::memory::session::Session;
 use crate::memory::snapshots;
+use crate::memory::tally;
 use crate::policy::from_history;
 use crate::policy::load;
 
@@ -80,9 +82,9 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     // First of all: reading standard input can already block.
     deadline::start(known.is_some_and(Agent::wants_words));
     evaluation::silence_panics();
-    let patience = patience(arguments);
+    let invocation = Invocation::of(arguments);
     // A panic would exit with 101, which clients take for "no opinion" and run the call.
-    let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent, known, patience)));
+    let outcome = catch_unwind(AssertUnwindSafe(|| answer_input(agent, known, invocation)));
     let reply = match outcome {
         Ok(Ok(reply)) => reply,
         Ok(Err(error)) => refusal(&format!("{error:#}")),
@@ -94,13 +96,38 @@ pub fn hook(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
     code
 }
 
-/// How long the agent waits for an answer, if the installed command line says so.
-fn patience(mut arguments: impl Iterator<Item = OsString>) -> Option<Duration> {
-    let seconds = arguments.find(|word| word == "--timeout").and_then(|_| arguments.next())?;
-    seconds.to_str()?.parse().ok().map(Duration::from_secs)
+/// What the installed command line says besides the agent.
+#[derive(Clone, Copy, Debug, Default)]
+struct Invocation {
+    /// How long the agent waits for an answer.
+    patience: Option<Duration>,
+    /// A plugin of the agent brought the hook.
+    from_plugin: bool,
+    /// Whoever asks takes silence for a failure.
+    is_explicit: bool,
 }
 
-fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<Duration>) -> Result<Reply> {
+/// Said instead of nothing, so that a program that fails silently can't pass for doorward without an opinion.
+const NO_OPINION: &str = "{\"doorward\":\"none\"}\n";
+
+impl Invocation {
+    fn of(mut arguments: impl Iterator<Item = OsString>) -> Invocation {
+        let mut invocation = Invocation::default();
+        while let Some(word) = arguments.next() {
+            if word == "--timeout" {
+                let seconds = arguments.next().and_then(|seconds| seconds.to_str()?.parse().ok());
+                invocation.patience = seconds.map(Duration::from_secs);
+            } else if word == "--plugin" {
+                invocation.from_plugin = true;
+            } else if word == "--explicit" {
+                invocation.is_explicit = true;
+            }
+        }
+        invocation
+    }
+}
+
+fn answer_input(name: Option<OsString>, known: Option<Agent>, invocation: Invocation) -> Result<Reply> {
     let all = || Agent::ALL.map(|agent| format!("`{}`", agent.name())).join(", ");
     let Some(name) = name else { bail!("`doorward hook` needs the name of an agent: {}", all()) };
     let Some(agent) = known else { bail!("unknown agent `{}`; use one of {}", name.display(), all()) };
@@ -112,21 +139,26 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>, patience: Option<D
     }
     let attended = attended::is_attended(agent);
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
-    answer_within(&payload, &Surroundings { attended, ..Surroundings::new(agent, dirs) }, patience)
+    let reply = answer_within(&payload, &Surroundings { attended, ..Surroundings::new(agent, dirs) }, invocation)?;
+    let is_silent = reply.code == 0 && reply.stdout.is_empty();
+    Ok(if invocation.is_explicit && is_silent { Reply { stdout: NO_OPINION.to_owned(), ..reply } } else { reply })
 }
 
 /// Answers one event at once.
 pub(crate) fn answer(payload: &[u8], surroundings: &Surroundings) -> Result<Reply> {
-    answer_within(payload, surroundings, None)
+    answer_within(payload, surroundings, Invocation::default())
 }
 
 /// Answers one event, within the time the agent waits if a person has to answer first.
-fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<Duration>) -> Result<Reply> {
+fn answer_within(payload: &[u8], surroundings: &Surroundings, invocation: Invocation) -> Result<Reply> {
     let payload =
         crate::machine::json::parse(payload).map_err(|problem| anyhow!("can't read the payload: {problem}"))?;
     let event = surroundings.agent.translate(&payload, surroundings.attended).map_err(anyhow::Error::msg)?;
     // A large write would otherwise be in memory twice while it is judged.
     drop(payload);
+    if invocation.from_plugin && plugin::stands_back(&event, surroundings) {
+        return Ok(Reply::default());
+    }
     let mut ledger = Ledger::open(&surroundings.dirs);
     let told = match event {
         Event::Proposed(mut proposed) => {
@@ -134,7 +166,7 @@ fn answer_within(payload: &[u8], surroundings: &Surroundings, patience: Option<D
                 let session = Session::open(&surroundings.dirs, &proposed.call.session);
                 proposed.id = Some(session.give_name(fingerprint));
             }
-            return pipeline::run(Request::new(*proposed, surroundings, patience), &mut ledger);
+            return pipeline::run(Request::new(*proposed, surroundings, invocation.patience), &mut ledger);
         }
         Event::Outcome(outcome) => match with_id(outcome, surroundings) {
             Some(outcome) => note_outcome(outcome, surroundings, &mut ledger),
@@ -182,6 +214,7 @@ fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut d
         CallResult::Ran | CallResult::Failed => true,
         CallResult::Declined | CallResult::Refused => false,
     };
+    contained::replace::check(&surroundings.dirs, &outcome, has_run, ledger)?;
     if !has_run {
         // A call that never started leaves nothing running in the background.
         session.withdraw_call(Some(&outcome.id));
@@ -231,6 +264,7 @@ fn note_session(event: SessionEvent, surroundings: &Surroundings, ledger: &mut L
     let _receipt = ledger.append(entry::session(agent.name(), event)?)?;
     if matches!(step, Lifecycle::Began | Lifecycle::Ended) {
         grants::sweep(dirs);
+        tally::shorten(dirs);
         // Expired offers no longer apply either way; if this fails, the next session records that they expired.
         let _ = from_history::sweep(dirs, ledger);
     }

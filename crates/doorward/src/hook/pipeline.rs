@@ -212,6 +212,7 @@ impl<'r> Situation<'r> {
             loaded: &self.loaded,
             project: self.project(),
             key: self.world.redaction_key(),
+            rehearsal: None,
         }
     }
 

@@ -9,17 +9,21 @@ use doorward_ledger::{AlertKind, Receipt};
 use super::pipeline::{Cleared, Outcome, Situation};
 use super::settle::{self, Settled, Terms};
 use super::waiting::{self, Asking};
-use super::{concurrent, entry};
+use super::{concurrent, contained, entry};
 use crate::hook::agents::{AgentQuestion, Approval, Decision};
-use crate::hook::grant_check::{GrantResult, is_soft};
+use crate::hook::contained::Way;
+use crate::hook::grant_check::{GrantCheck, GrantResult, is_soft};
 use crate::hook::rollback;
+use crate::machine::clock;
 use crate::machine::file_digests;
 use crate::machine::presence;
 use crate::machine::record::Recorder;
 use crate::memory::alerts;
 use crate::memory::evaluation::{self, Decided, Evaluation};
 use crate::memory::in_flight::Footprint;
+use crate::memory::session::TRIAL;
 use crate::memory::snapshots::UndoNote;
+use crate::memory::tally::{self, Answered};
 use crate::policy::client_rules;
 use crate::policy::config::Questions;
 
@@ -43,6 +47,7 @@ pub(crate) struct Recorded<'r> {
     grant: GrantResult,
     note: UndoNote,
     asking: Asking,
+    way: Way,
 }
 
 /// The decision could not be recorded.
@@ -58,31 +63,49 @@ impl<'r> Recorded<'r> {
         let Cleared { situation, evaluation, kept, grant, review } = cleared;
         let (mode, granted) = (situation.mode, grant.is_cleared());
         let asking = asking(&situation, &evaluation, granted);
+        let way = contained::way_of(&situation, &evaluation, granted);
         let settled = settle::settle(&evaluation, Terms { mode, asking, problems: &situation.loaded.problems });
         let decided = Decided {
             mode,
             granted,
             demanded: evaluation::demanded(&evaluation, &situation.policy),
-            left_to: left_to(&evaluation, granted, &settled.draft, mode),
+            left_to: if way.answers() { Some("box") } else { left_to(&evaluation, granted, &settled.draft, mode) },
+            contained: way.word(),
             snapshot: kept.snapshot,
             before: before(&situation, &evaluation, granted),
             review,
             evaluation,
         };
         // Before recording: if the process dies in between, a call counts as in flight that is not, which only asks.
-        note_question(&situation, &decided, &settled.draft, asking);
+        note_question(&situation, &decided, (&settled.draft, &way), asking);
         // Alerts are raised even if this fails: they were taken from the session's memory and would be lost.
         let recorded = record(&situation, &decided, &grant, ledger);
         raise_alerts(&situation, ledger);
         match recorded {
-            Ok(receipt) => Ok(Recorded { situation, decided, receipt, settled, grant, note: kept.note, asking }),
+            Ok(receipt) => {
+                if !situation.call().session.starts_with(TRIAL) {
+                    tally::count(situation.dirs(), Answered::of(&decided), clock::now_ms());
+                }
+                Ok(Recorded { situation, decided, receipt, settled, grant, note: kept.note, asking, way })
+            }
             Err(error) => Err(Unrecorded { mode, error }),
         }
     }
 
     /// The answer. An open call is added to the queue.
     pub(crate) fn outcome(self) -> Outcome {
-        let Recorded { situation, decided, receipt, settled, grant, note, asking } = self;
+        let Recorded { situation, decided, receipt, settled, grant, note, asking, way } = self;
+        let trouble = situation.trouble.clone();
+        match way {
+            Way::Steered(said) => {
+                return Outcome { decision: Decision::Deny(said), wait: Duration::ZERO, trouble };
+            }
+            Way::Replaced { reason, command } => {
+                let decision = Decision::Replace(Approval::recorded(receipt, reason), command);
+                return Outcome { decision, wait: Duration::ZERO, trouble };
+            }
+            Way::Plain | Way::Rehearsed(_) => {}
+        }
         let Decided { evaluation, granted, .. } = &decided;
         let may_wait = !granted && settle::may_wait(evaluation, situation.mode, asking);
         let is_watched = || presence::is_there(situation.dirs());
@@ -90,14 +113,15 @@ impl<'r> Recorded<'r> {
             true => waiting::time(situation.loaded.config.wait_seconds, situation.request.patience, is_watched),
             false => Duration::ZERO,
         };
-        let draft = situation.grants().answer(settled, &grant, &decided, (&situation.request.id, note));
+        let grants = GrantCheck { rehearsal: way.rehearsal(), ..situation.grants() };
+        let draft = grants.answer(settled, &grant, &decided, (&situation.request.id, note));
         let decision = match draft {
             Draft::Allow(reason) => Decision::Allow(Approval::recorded(receipt, reason)),
             Draft::Ask(reason) => Decision::Ask(reason),
             Draft::Deny(reason) => Decision::Deny(reason),
             Draft::Silent => Decision::Silent,
         };
-        Outcome { decision, wait, trouble: situation.trouble }
+        Outcome { decision, wait, trouble }
     }
 }
 
@@ -163,9 +187,13 @@ fn raise_alerts(situation: &Situation<'_>, ledger: &mut dyn Recorder) {
 
 /// Notes an open call as in flight: it may be approved while others run, and they must not execute what it writes. A call
 /// that is refused at once never runs.
-fn note_question(situation: &Situation<'_>, decided: &Decided, draft: &Draft, asking: Asking) {
+fn note_question(situation: &Situation<'_>, decided: &Decided, (draft, way): (&Draft, &Way), asking: Asking) {
     let Decided { evaluation, granted, mode, .. } = decided;
+    if let Way::Steered(_) = way {
+        return;
+    }
     let is_open = *granted
+        || matches!(way, Way::Replaced { .. })
         || matches!(draft, Draft::Ask(_))
         || asking == Asking::Classifier
         || settle::may_wait(evaluation, *mode, asking);

@@ -5,14 +5,13 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
 use serde_json::{Value, json};
 
 use crate::hook::notifier;
@@ -20,14 +19,6 @@ use crate::hook::{LIMIT, Surroundings, answer};
 use crate::machine::agent::Agent;
 use crate::machine::paths::Dirs;
 use crate::memory::evaluation;
-
-/// Where to listen.
-#[derive(Debug, Args)]
-pub(crate) struct ServeArguments {
-    /// The socket, in a directory that only you can write to
-    #[arg(long, value_name = "PATH")]
-    pub socket: PathBuf,
-}
 
 /// More simultaneous clients than one user ever has; each costs a thread.
 const CLIENTS: usize = 512;
@@ -41,11 +32,11 @@ const STACK: usize = 16 * 1024 * 1024;
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers clients until it is stopped.
-pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
+pub(crate) fn run(path: &Path) -> Result<ExitCode> {
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
-    let listener = listen(&arguments.socket)?;
+    let listener = listen(path)?;
     evaluation::silence_panics();
-    writeln!(anstream::stdout(), "listening on `{}`", arguments.socket.display())?;
+    writeln!(anstream::stdout(), "listening on `{}`", path.display())?;
     let clients = Arc::new(AtomicUsize::new(0));
     loop {
         // Too many open files, or a client that already left: keep answering the others.

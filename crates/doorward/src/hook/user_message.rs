@@ -65,8 +65,10 @@ pub(crate) fn words(session: &Session, proposed: &ProposedCall, state: &Path) ->
         return None;
     }
     let key = &key::redaction(state);
-    let tail = checked_read::end_of(proposed.transcript.as_deref()?, TAIL).unwrap_or_default();
-    spoken.is_unproved = !tail.lines().any(|line| is_proof(line, &spoken, key));
+    let transcript = proposed.transcript.as_deref()?;
+    let tail = checked_read::end_of(transcript, TAIL).unwrap_or_default();
+    let is_proved = tail.lines().any(|line| is_proof(line, &spoken, key));
+    spoken.is_unproved = !(is_proved || only_a_person_prompts(session, proposed, Path::new(transcript)));
     spoken.searches += 1;
     // If this can't be stored, the proof is searched for again.
     let _ = session.change_message(&spoken, |kept| {
@@ -76,6 +78,22 @@ pub(crate) fn words(session: &Session, proposed: &ProposedCall, state: &Path) ->
         hear(session, &spoken);
     }
     (!spoken.is_unproved).then_some(spoken.words)
+}
+
+/// Claude Code keeps no transcript here, and nothing but its prompt line can have sent the message.
+// Transcripts can be switched off, and consent would never count then. What else sends prompts is told apart without one:
+// notifications come in angle brackets, programs start the client under another entry point, schedules are kept in a file,
+// and the tools that wake the agent up are noted when they are called (decision 0044).
+fn only_a_person_prompts(session: &Session, proposed: &ProposedCall, transcript: &Path) -> bool {
+    let is_absent =
+        |path: &Path| path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    let schedule = |directory: &Path| directory.join(".claude/scheduled_tasks.json");
+    let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+    let places = Path::new(&proposed.call.cwd).ancestors().chain(home.as_deref());
+    std::env::var_os("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry == "cli")
+        && is_absent(transcript)
+        && !session.may_prompt_itself()
+        && places.map(schedule).all(|file| is_absent(&file))
 }
 
 /// The same, read-only: without the agent's transcript no proof is searched for.

@@ -91,7 +91,7 @@ pub(super) fn wait_while(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Surroundings, answer, answer_within};
+    use super::super::{Invocation, Surroundings, answer, answer_within};
     use super::*;
     use crate::desk::grants::answer::ApprovedBy;
     use crate::desk::grants::answer::{approve as say_yes, refuse as say_no};
@@ -143,7 +143,12 @@ mod tests {
                     }
                     panic!("nothing waits");
                 });
-                answer_within(&self.call("c1"), &self.surroundings(), MINUTE).unwrap()
+                answer_within(
+                    &self.call("c1"),
+                    &self.surroundings(),
+                    Invocation { patience: MINUTE, ..Invocation::default() },
+                )
+                .unwrap()
             })
         }
     }
@@ -172,7 +177,12 @@ mod tests {
     fn nobody_answers_and_the_yes_comes_for_the_next_attempt() {
         let room = TestHome::new(&AUTO.replace("40", "1"));
         let began = Instant::now();
-        let reply = answer_within(&room.call("c1"), &room.surroundings(), MINUTE).unwrap();
+        let reply = answer_within(
+            &room.call("c1"),
+            &room.surroundings(),
+            Invocation { patience: MINUTE, ..Invocation::default() },
+        )
+        .unwrap();
         assert!(began.elapsed() >= Duration::from_secs(1));
         let store = GrantStore::open_at(&room.dirs()).unwrap();
         let id = store.open_calls()[0].id.clone();

@@ -7,6 +7,7 @@ pub(crate) mod atomic_file;
 pub(crate) mod checked_read;
 pub(crate) mod clock;
 pub(crate) mod count;
+pub(crate) mod desk_ports;
 pub(crate) mod file_digests;
 pub(crate) mod json;
 pub(crate) mod key;
@@ -16,10 +17,10 @@ pub(crate) mod private_state;
 pub(crate) mod record;
 #[cfg(test)]
 pub(crate) mod splitmix;
+pub(crate) mod team;
 #[cfg(test)]
 pub(crate) mod test_home;
 mod user;
-mod visible;
 pub(crate) mod world;
-pub(crate) use user::user;
-pub(crate) use visible::visible;
+pub(crate) use doorward_pages::visible;
+pub(crate) use user::{user, user_name};

@@ -15,6 +15,8 @@ const DIRECTORIES: &[&str] = &[
     "",
     "accepted",
     "checkpoints",
+    "contained",
+    "desk",
     "grants",
     "handed-on",
     "held",

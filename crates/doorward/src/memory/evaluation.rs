@@ -46,8 +46,10 @@ pub(crate) struct Decided {
     pub granted: bool,
     /// Who demanded the question, if doorward itself would have approved.
     pub demanded: Option<&'static str>,
-    /// Who answers instead of the user at the agent's prompt: `queue` or `classifier`.
+    /// Who answers instead of the user at the agent's prompt: `queue`, `classifier` or `box`.
     pub left_to: Option<&'static str>,
+    /// How the call got to the box: `steered`, `rehearsed` or `replaced`.
+    pub contained: Option<&'static str>,
     /// The snapshot, if one was taken.
     pub snapshot: Option<SnapshotTaken>,
     /// Digests of the files it changes, to notice later that a change was undone.
@@ -109,6 +111,7 @@ impl Decided {
             granted: false,
             demanded: None,
             left_to: None,
+            contained: None,
             snapshot: None,
             before: FileDigests::new(),
             review: None,

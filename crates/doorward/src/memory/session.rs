@@ -5,6 +5,7 @@
 
 mod built;
 mod concurrent;
+mod shared;
 mod spoken;
 
 use std::cell::{OnceCell, RefCell};
@@ -13,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
 use doorward_engine::{
-    Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, contacts, left_by, restorable,
+    Effect, Facts, History, Mark, Mode, Operation, Target, Thresholds, Verdict, contacts, left_by, may_prompt,
+    restorable,
 };
 use doorward_ledger::{
     AlertBody, AlertKind, CreatedState, Limit, Log, LogError, PatternState, SessionState, StateError, StateKey, States,
@@ -71,6 +73,14 @@ enum StateSource {
     Rebuilt(String),
 }
 
+impl KnownState {
+    /// The log does not say which calls may have scheduled a prompt, so any may have.
+    fn rebuilt(mut state: SessionState, why: String) -> KnownState {
+        state.note_prompts();
+        KnownState { state, found: StateSource::Rebuilt(why) }
+    }
+}
+
 impl Session {
     pub(crate) fn open(dirs: &Dirs, id: &str) -> Session {
         let states = key(&dirs.state()).map(|key| States::at(&dirs.state().join("sessions"), key));
@@ -111,6 +121,11 @@ impl Session {
     /// When it started; `None` if it starts now.
     pub(crate) fn began_ms(&self) -> Option<u64> {
         Some(self.known().state.began_ms).filter(|began| *began > 0)
+    }
+
+    /// A hook has run in this session. Looks only at its state, never at the record.
+    pub(crate) fn is_known(&self) -> bool {
+        self.states.as_ref().is_ok_and(|states| matches!(states.find::<SessionState>(&self.id), Ok(Some(_))))
     }
 
     /// Takes the alerts triggered since the last time; they are recorded after the decision.
@@ -230,6 +245,14 @@ impl Session {
         id
     }
 
+    /// Another fingerprint of a call that has a name: its client will report it as something else.
+    pub(crate) fn also_called(&self, fingerprint: &str, id: &str) {
+        if let Ok(states) = &self.states {
+            // If this fails, the record only lacks the end of the call.
+            let _ = states.update(&self.id, |names: &mut CallNames| names.add(fingerprint, id));
+        }
+    }
+
     /// The name of the last identical call that has not ended.
     pub(crate) fn take_name(&self, fingerprint: &str) -> Option<String> {
         self.states.as_ref().ok()?.update(&self.id, |names: &mut CallNames| names.take(fingerprint)).ok().flatten()
@@ -329,6 +352,9 @@ impl Session {
             }
         }
         leaves(decided).iter().for_each(|taint| state.taint(taint));
+        if decided.may_run() && may_prompt(facts) {
+            state.note_prompts();
+        }
     }
 
     /// Only a denial can exceed the limit, so only denials are checked.
@@ -424,7 +450,7 @@ impl Session {
                 },
                 Err(error) => self.recalled(Some(&error)),
             },
-            Err(problem) => KnownState { state: SessionState::default(), found: StateSource::Rebuilt(problem.clone()) },
+            Err(problem) => KnownState::rebuilt(SessionState::default(), problem.clone()),
         })
     }
 
@@ -437,13 +463,9 @@ impl Session {
         };
         match (recorded, why) {
             (Ok(None), None) => KnownState { state: SessionState::default(), found: StateSource::New },
-            (Ok(Some(state)), None) => {
-                KnownState { state, found: StateSource::Rebuilt("its state was missing".to_owned()) }
-            }
-            (Ok(state), Some(why)) => {
-                KnownState { state: state.unwrap_or_default(), found: StateSource::Rebuilt(why.to_string()) }
-            }
-            (Err(error), _) => KnownState { state: SessionState::default(), found: StateSource::Rebuilt(error) },
+            (Ok(Some(state)), None) => KnownState::rebuilt(state, "its state was missing".to_owned()),
+            (Ok(state), Some(why)) => KnownState::rebuilt(state.unwrap_or_default(), why.to_string()),
+            (Err(error), _) => KnownState::rebuilt(SessionState::default(), error),
         }
     }
 }

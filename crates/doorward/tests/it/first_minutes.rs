@@ -237,10 +237,13 @@ fn a_person_is_asked_everything_once_and_enter_is_the_usual_answer() {
     terminal.types("a");
     terminal.shows("[1/2/3]");
     terminal.types("");
-    let screen = terminal.shows("[Y/n]");
-    assert!(screen.contains("Trust this project"), "{screen}");
+    terminal.shows("in its status line? [Y/n]");
+    terminal.types("");
+    let screen = terminal.shows("Trust this project");
+    assert!(screen.contains("[Y/n]"), "{screen}");
     terminal.types("");
     terminal.shows("ended with 0");
+    assert!(home.read(".claude/settings.json").unwrap().contains("statusline"));
     assert_eq!(claude(&home, "make test").0, "allow");
     terminal.run(&home, "doorward setup claude");
     let screen = terminal.shows("ended with 0");

@@ -7,7 +7,7 @@ use doorward_ledger::{Limit, SessionState, StateKey, States};
 use serde_json::{Value, json};
 
 use crate::support::terminal::{Terminal, is_there};
-use crate::support::{Home, Ran};
+use crate::support::{Home, Ran, feed};
 
 /// The decision on a command and its reason.
 fn decision(ran: &Ran) -> (String, String) {
@@ -288,6 +288,49 @@ fn a_limit_that_the_user_states_holds_for_the_rest_of_the_session() {
         .unwrap();
     std::fs::remove_file(file).unwrap();
     assert!(crosses("one", "e"), "the record brings it back");
+}
+
+/// What the hook says to a push after these words, in a session that keeps no transcript.
+fn push_without_transcript(home: &Home, session: &str, entry: &str, before: &[(&str, Value)]) -> String {
+    let hook = |payload: &Value| {
+        let mut command = home.command(&["hook", "claude"]);
+        feed(command.env("CLAUDE_CODE_ENTRYPOINT", entry), payload.to_string().as_bytes())
+    };
+    let call = |tool: &str, input: &Value| {
+        let mut payload = home.payload(tool, input.clone());
+        payload["session_id"] = json!(session);
+        payload["tool_use_id"] = json!(format!("{session}-{tool}"));
+        payload["prompt_id"] = json!("p1");
+        payload
+    };
+    before.iter().for_each(|(tool, input)| drop(hook(&call(tool, input))));
+    let said = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": "push this branch",
+        "prompt_id": "p1", "transcript_path": "/nowhere.jsonl", "cwd": home.project()});
+    hook(&said);
+    decision(&hook(&call("Bash", &json!({"command": "git push -u origin topic"})))).0
+}
+
+#[test]
+fn without_a_transcript_words_count_as_long_as_only_a_person_can_have_typed_them() {
+    if !is_there("no project was trusted at one") {
+        return;
+    }
+    let home = Home::trusting();
+    let git = |arguments: &[&str]| {
+        let ran = std::process::Command::new("git").args(arguments).current_dir(home.project()).output().unwrap();
+        assert!(ran.status.success(), "{arguments:?} {ran:?}");
+    };
+    git(&["switch", "-qc", "topic"]);
+    git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"]);
+    git(&["remote", "add", "origin", "https://github.com/acme/app.git"]);
+    Terminal::say_yes(&home, &format!("doorward trust project {}", home.project().display()), "y/N");
+    let schedules = [("ScheduleWakeup", json!({"prompt": "push this branch", "delaySeconds": 60}))];
+    assert_eq!(push_without_transcript(&home, "typed", "cli", &[]), "allow");
+    assert_eq!(push_without_transcript(&home, "program", "sdk-ts", &[]), "ask");
+    assert_eq!(push_without_transcript(&home, "woken", "cli", &schedules), "ask");
+    std::fs::create_dir(home.project().join(".claude")).unwrap();
+    std::fs::write(home.project().join(".claude/scheduled_tasks.json"), "[]").unwrap();
+    assert_eq!(push_without_transcript(&home, "scheduled", "cli", &[]), "ask");
 }
 
 #[test]

@@ -59,8 +59,10 @@ def line_of(question):
 class Room:
     """A home and a project of their own, with the client in it and doorward set up for it as a user does."""
 
-    def __init__(self, client, doorward, model, brain):
-        self.brain = brain
+    def __init__(self, client, doorward, model, brain, plugin=False, contained=False):
+        self.brain, self.contained = brain, contained
+        if contained and os.geteuid() == 0:
+            raise NotInstallable("the box needs an ordinary user; run this as one")
         self.client, self.model, self.words = client, model, install(client)
         self.base = Path(tempfile.mkdtemp(prefix="doorward-"))
         self.home, self.project, self.called = self.base / "home", self.base / "project", self.base / "called"
@@ -69,13 +71,20 @@ class Room:
         self.project.mkdir()
         subprocess.run(["git", "init", "-q", str(self.project)], check=True)
         # The installed program is a copy, so that a scenario can break it.
-        self.program = self.base / "bin/doorward"
-        self.program.parent.mkdir()
+        self.program = self.base / ("home/.local/bin/doorward" if plugin or contained else "bin/doorward")
+        self.program.parent.mkdir(parents=True)
         shutil.copy(doorward, self.program)
+        if contained and client == "pi":
+            (self.program.parent / "pi").symlink_to(self.words[1])
         path = "%s:%s" % (Path(self.words[0]).parent, search_path()) if client != "pi" else search_path()
+        path = "%s:%s" % (self.program.parent, path) if contained else path
         keep = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self.env = keep | QUIET | {"HOME": str(self.home), "PWD": str(self.project), "PATH": path, "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "KEY": "none"}
         getattr(self, "configure_" + client)()
+        if plugin:
+            for words in (["marketplace", "add", str(HERE.parents[3])], ["install", "doorward@doorward"]):
+                ran = subprocess.run([*self.words, "plugin", *words], cwd=self.project, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+                assert ran.returncode == 0, ran.stdout
         code, said = self.at_terminal("setup", client, "--yes", "--mode", "auto")
         assert code == 0, said
         self.proof = [line for line in said.splitlines() if line.startswith("✓")]
@@ -96,7 +105,9 @@ class Room:
 
     def configure_codex(self):
         server = self.server()
-        self.put("home/.codex/config.toml", 'model = "%s"\nmodel_provider = "fake"\ncheck_for_update_on_startup = false\n'
+        # Inside its own sandbox there is no box.
+        sandbox = 'sandbox_mode = "danger-full-access"\n' if self.contained else ""
+        self.put("home/.codex/config.toml", sandbox + 'model = "%s"\nmodel_provider = "fake"\ncheck_for_update_on_startup = false\n'
                  '[model_providers.fake]\nname = "fake"\nbase_url = "%s/v1"\nwire_api = "responses"\nenv_key = "KEY"\nrequest_max_retries = 0\n'
                  'stream_max_retries = 0\nsupports_websockets = false\n[analytics]\nenabled = false\n[projects."%s"]\ntrust_level = "trusted"\n'
                  '[mcp_servers.things]\ncommand = "%s"\nargs = ["%s"]\nenv = { CALLED = "%s" }\n'
@@ -131,6 +142,16 @@ class Room:
             "mcp": {"things": {"type": "local", "command": [sys.executable, str(HERE / "server.py")], "environment": {"CALLED": str(self.called)}, "enabled": True}},
             "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "fake", "options": {"baseURL": self.model.url + "/v1", "apiKey": "none"}, "models": {"m": model}}}})
 
+    def install_hooks_too(self):
+        """Setup's hooks beside the plugin, as if setup had been run before the plugin was installed."""
+        settings = self.home / ".claude/settings.json"
+        parsed = json.loads(settings.read_text())
+        plugins = parsed.pop("enabledPlugins")
+        settings.write_text(json.dumps(parsed))
+        code, said = self.at_terminal("setup", self.client, "--yes")
+        settings.write_text(json.dumps(json.loads(settings.read_text()) | {"enabledPlugins": plugins}))
+        return code if "hooks" in settings.read_text() else said
+
     def git(self, *words):
         subprocess.run(["git", *words], cwd=self.project, env=self.env, check=True)
 
@@ -156,7 +177,7 @@ class Room:
         os.close(terminal)
         return os.waitstatus_to_exitcode(status), said.decode(errors="replace").replace("\r\n", "\n")
 
-    def run(self, person=None, timeout=170):
+    def run(self, person=None, timeout=170, prompt=PROMPT):
         """Runs the client through its script, with a person who answers its questions, or without one."""
         command = {
             "claude": [*self.words, "-p", "--verbose", "--output-format", "stream-json", "--permission-mode", self.permission_mode, "--mcp-config", str(self.base / "mcp.json")],
@@ -169,7 +190,7 @@ class Room:
         }[self.client]
         if self.client == "claude":
             # The prompt must not stand behind an option that takes many words.
-            command[2:2] = ["--input-format", "stream-json", "--permission-prompt-tool", "stdio"] if person else [PROMPT]
+            command[2:2] = ["--input-format", "stream-json", "--permission-prompt-tool", "stdio"] if person else [prompt]
         if self.client == "pi":
             command += ["--mode", "rpc"] if person else ["--mode", "json", "-p", PROMPT]
         talks = person is not None and self.client in ("claude", "pi")

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Model:
     def __init__(self, script, others=None):
         self.script, self.others = script, others or {}
-        self.offered, self.results = {}, []
+        self.offered, self.results, self.heard = {}, [], ""
         model = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -62,6 +62,7 @@ class Model:
         if not tools:
             return []  # a title or a summary
         self.offered.update(tools)
+        self.heard = text
         self.results = max(self.results, results, key=len)
         script = next((turns for name, turns in self.others.items() if "[[%s]]" % name in text), self.script)
         done = 0

@@ -347,6 +347,8 @@ mod tests {
             "doorward run -- $X",
             "./doorward run -- tool-nobody-knows",
             "doorward run 8f3a",
+            "doorward run \"$T\"",
+            "doorward run 8f3a -- ls",
         ] {
             assert!(verdict(command) > Verdict::AutoApprove, "{command}");
         }

@@ -1,5 +1,7 @@
 //! What a contained run did, as it stands in the facts.
 
+use std::collections::BTreeMap;
+
 use doorward_vocabulary::{Clearance, Source};
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +45,17 @@ pub struct Contained {
     /// As a shell gives it: 128 and the signal where one ended it.
     pub exit: i32,
     pub took_ms: u64,
+    /// The most memory that was seen at one time, in KiB.
+    pub peak_kib: u64,
+    /// System calls that the box refused or counted, by name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub calls: BTreeMap<String, u32>,
+    /// Everything it changed, as one hash: what was put in place later is exactly this.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deeds: Option<String>,
+    /// The call of an agent that the run took the place of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
     /// It tried to reach other machines or services of this one, which a box has none of.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wanted_network: bool,

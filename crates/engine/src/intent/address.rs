@@ -5,6 +5,8 @@ use doorward_vocabulary::{Mark, Marks, Operation, Reversibility, Sensitivity};
 use super::{Subject, boundary, order, prose};
 use crate::call::Tool;
 use crate::effect::{Effect, Target};
+use crate::knowledge::built_in;
+use crate::knowledge::schema::Facet;
 use crate::world::History;
 
 /// So many addresses are kept of one message.
@@ -101,8 +103,7 @@ fn requests(effect: &Effect, subject: &Subject<'_>) -> Option<Vec<Typed>> {
         let is_get = method.as_deref().is_none_or(|method| method.eq_ignore_ascii_case("get"));
         return parsed(url).filter(|_| is_get).map(|address| vec![address]);
     }
-    // Only these two are known to send nothing but the address with the flags below.
-    if !matches!(effect.by.as_str(), "curl" | "wget") {
+    if !built_in().facets(&effect.by).has(Facet::PlainRequests) {
         return None;
     }
     let mut found = Vec::new();

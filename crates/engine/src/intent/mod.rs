@@ -53,6 +53,7 @@ pub(crate) struct Subject<'a> {
     pub tool: &'a Tool,
     /// The command as the agent wrote it, with its assignments.
     pub text: Option<&'a str>,
+    pub world: &'a dyn World,
 }
 
 /// What was observed of a call that words may be about.
@@ -96,6 +97,7 @@ fn subject<'a>(seen: &Seen<'a>, world: &'a dyn World) -> Subject<'a> {
             || seen.directories.iter().any(|directory| !is_in_project(directory.path.as_deref(), world.project())),
         tool: &seen.call.tool,
         text,
+        world,
     }
 }
 

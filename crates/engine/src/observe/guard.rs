@@ -5,14 +5,12 @@ use doorward_vocabulary::{Mark, Operation};
 use super::paths::globs;
 use super::sheet::found::Found;
 use crate::effect::{Effect, Target};
+use crate::knowledge::built_in;
 use crate::knowledge::packed::Packed;
 use crate::knowledge::schema::Facet;
 
-/// What runs beside every call: the guard, and the clients whose calls it judges.
-// Stopping any of these leaves the next call unjudged (machine-036, machine-829). The clients are those that doorward
-// can be installed in.
-const PROCESSES: &[&str] =
-    &["doorward", "claude", "codex", "gemini", "opencode", "copilot", "cursor-agent", "qwen-code"];
+/// This program, as its process is called.
+const OWN: &str = "doorward";
 
 /// Fewer letters name too much to aim at anything.
 // `grep e` finds `claude` too. Only a pattern of some length is aimed at the guard.
@@ -56,16 +54,16 @@ fn chooses_guard(command: &str, knowledge: Packed) -> bool {
 pub(super) fn aims_at_guard(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let letters = text.chars().filter(char::is_ascii_alphabetic).count();
-    text.contains("doorward")
-        || text
-            .split_whitespace()
-            .next()
-            .is_some_and(|first| letters >= TELLING && PROCESSES.iter().any(|name| globs::finds(first, name)))
+    // Stopping the guard or a client whose calls it judges leaves the next call unjudged (machine-036, machine-829).
+    let finds_any = |pattern: &str| {
+        globs::finds(pattern, OWN) || built_in().having(Facet::JudgedClient).any(|name| globs::finds(pattern, name))
+    };
+    text.contains(OWN) || text.split_whitespace().next().is_some_and(|first| letters >= TELLING && finds_any(first))
 }
 
 /// The pattern finds every process.
 pub(super) fn is_every_process(pattern: &str) -> bool {
-    ["sh", "systemd", "doorward", "x"].iter().all(|name| globs::finds(pattern, name))
+    ["sh", "systemd", OWN, "x"].iter().all(|name| globs::finds(pattern, name))
 }
 
 #[cfg(test)]

@@ -13,10 +13,11 @@ use super::stream::{Origin, Stream};
 use crate::call::{Change, ChangeKind, Tool};
 use crate::effect::{Effect, RECIPE, Target};
 use crate::facts::{Facts, LeftRun};
+use crate::observe::program::grammar::is_by_git;
 use crate::observe::recipes::sources::one_source;
 use crate::observe::shell::aftermath::store;
 use crate::path;
-use crate::world::{Content, World};
+use crate::world::{Content, Shell, World};
 
 /// Longer files are not put together with an edit.
 // Scripts are a few kilobytes; a larger file is data, and putting it together for every edit would cost more than
@@ -62,7 +63,7 @@ fn run_scripts(runner: &mut Runner<'_, '_>, state: &State<'_>) {
     let shown: Vec<String> = shown.map(|(path, _)| path.clone()).collect();
     let is_hidden = |effect: &&Effect| {
         // What git brings is read before it runs, and there is too much of it to ask each time.
-        effect.operation == Operation::Write && !effect.by.starts_with("git")
+        effect.operation == Operation::Write && !is_by_git(&effect.by)
     };
     let written = runner.out.effects().iter().filter(is_hidden).filter_map(|effect| match &effect.target {
         Target::Path(path) if is_script(path, "") && !state.written.contains_key(path) => Some(path.clone()),
@@ -139,7 +140,7 @@ fn edited(change: &Change, file: &str, state: &State<'_>, world: &dyn World) -> 
 /// A shell script by its name, or by its first line where the name says nothing.
 fn is_script(path: &str, text: &str) -> bool {
     match path::name(path).rsplit_once('.') {
-        Some((_, ending)) => matches!(ending, "sh" | "bash" | "zsh" | "ksh" | "command"),
+        Some((_, ending)) => Shell::reads_ending(ending),
         None => text.starts_with("#!"),
     }
 }

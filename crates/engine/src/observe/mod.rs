@@ -5,6 +5,7 @@ mod code;
 mod connect;
 mod content;
 mod deeds;
+mod desk;
 mod field;
 mod files;
 mod guard;
@@ -13,6 +14,7 @@ mod hunting;
 mod left_running;
 mod mcp;
 mod names;
+mod page_scripts;
 mod paths;
 mod program;
 mod recipes;
@@ -31,6 +33,7 @@ use crate::call::{Tool, ToolCall};
 use crate::contained;
 use crate::facts::{Counts, Facts, LeftRun};
 use crate::intent;
+use crate::observe::desk::note_desk;
 use crate::observe::files::{edit_tool, read_tool, search_tool, write_tool};
 use crate::observe::guard::note_guard_signals;
 use crate::observe::hidden::note_hidden;
@@ -81,6 +84,7 @@ fn outside_box(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> Facts {
     }
     found.note_unguarded_agents();
     note_guard_signals(&mut found, &subject, knowledge);
+    note_desk(&mut found, &call.tool, &subject, world);
     let subject = redact::all(subject, &mut found, world.redaction_key());
     facts(call, subject, found, world)
 }
@@ -190,7 +194,7 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>, runs: &[LeftRun]) -> String 
         }
         Tool::PowerShell { command } => {
             // It is not understood; what it surely does counts all the same.
-            bash(&program::powershell::as_shell(command), &call.cwd, out, &[]);
+            bash(&program::grammar::powershell::as_shell(command), &call.cwd, out, &[]);
             opaque(out, "a PowerShell command", command)
         }
         Tool::Malformed { name, problem } => opaque(out, &format!("the call to `{name}`: {problem}"), name),

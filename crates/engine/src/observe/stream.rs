@@ -48,6 +48,8 @@ pub(super) enum Shape {
     Matched,
     /// A path below the directory that the text before it names.
     Below,
+    /// An absolute path where a tool chain keeps something, or below it.
+    Place,
 }
 
 /// The output of a command, or the value of a variable.
@@ -74,7 +76,13 @@ impl Shape {
     pub(super) fn may_be_flag(self) -> bool {
         match self {
             Shape::Any | Shape::ProjectNames => true,
-            Shape::Begun | Shape::Token | Shape::OwnJob | Shape::ProjectPaths | Shape::Matched | Shape::Below => false,
+            Shape::Begun
+            | Shape::Token
+            | Shape::OwnJob
+            | Shape::ProjectPaths
+            | Shape::Matched
+            | Shape::Below
+            | Shape::Place => false,
         }
     }
 
@@ -82,9 +90,13 @@ impl Shape {
     pub(super) fn is_one_word(self) -> bool {
         match self {
             Shape::Token | Shape::OwnJob => true,
-            Shape::Any | Shape::Begun | Shape::ProjectNames | Shape::ProjectPaths | Shape::Matched | Shape::Below => {
-                false
-            }
+            Shape::Any
+            | Shape::Begun
+            | Shape::ProjectNames
+            | Shape::ProjectPaths
+            | Shape::Matched
+            | Shape::Below
+            | Shape::Place => false,
         }
     }
 }

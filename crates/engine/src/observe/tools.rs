@@ -40,6 +40,17 @@ pub(super) fn task_tool(out: &mut Observer<'_>, agent: &str) {
     out.effect(effect);
 }
 
+/// A name that a client gives to a tool; one with blanks or signs may pass itself off as another.
+fn is_plain_name(name: &str) -> bool {
+    let is_letter = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'-');
+    !name.is_empty() && name.bytes().all(is_letter)
+}
+
+/// An empty object; a call whose input was not kept has none at all.
+fn is_empty(input: &Value) -> bool {
+    matches!(input, Value::Object(fields) if fields.is_empty())
+}
+
 /// A tool that only the inventory can tell.
 pub(super) fn other_tool(out: &mut Observer<'_>, name: &str, input: &Value, cwd: &str) {
     let known = out.knowledge.tools().unwrap_or_default().into_iter().find(|tool| tool.name == name);
@@ -59,6 +70,16 @@ pub(super) fn other_tool(out: &mut Observer<'_>, name: &str, input: &Value, cwd:
             if paths.is_empty() {
                 search_tool(out, None, None, cwd);
             }
+        }
+        // Nothing is handed to it: at worst it is a switch of the client's own.
+        None if is_empty(input) && is_plain_name(name) => {
+            out.lower(Degree::Unknown, format!("the tool `{name}`"));
+            let mut effect = Effect::new(Operation::Execute, Target::Resource(name.to_owned()));
+            effect.scope = Scope::Project;
+            effect.reach = Reach::Project;
+            effect.reversibility = Reversibility::Tracked;
+            effect.marks.add(Mark::UnknownTool);
+            out.effect(effect);
         }
         Some(_) | None => {
             out.lower(Degree::Opaque, format!("the tool `{name}`"));

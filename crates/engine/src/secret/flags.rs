@@ -2,14 +2,28 @@
 
 use super::keys::{self, Key};
 use super::value::{Manner, Value, is_secret, read};
+use crate::knowledge::built_in;
+use crate::knowledge::schema::Sense;
+use crate::path;
 
 /// The program of a flag stands at most this far before it.
 // One command line. Farther back the program belongs to another command.
 const BEFORE: usize = 256;
 
-/// Programs to which `-p` or `-a` means a password.
-// For most programs `-p` is a port or a path. The trailing space keeps `az` and `http` from matching inside words.
-const WITH_P: &[&str] = &["sshpass", "redis-cli", "login", "mongo", "twine", "az ", "xh ", "http "];
+/// Words behind which a flag of one letter means a password, besides programs that say so in their files.
+// `docker login -p`; the others have no file, and some are families of programs: `ldapsearch`, `ldapmodify`.
+const TAKING: &[(&str, &[&str])] = &[
+    ("-p", &["login", "rar"]),
+    ("-a", &["login"]),
+    ("-P", &["isql", "bcp"]),
+    ("-w", &["ldap"]),
+    ("-W", &["ldap"]),
+    ("-storepass", &["jarsigner"]),
+    ("-keypass", &["jarsigner"]),
+];
+
+/// Clients of Windows shares, which take `user%password`.
+const SHARES: &[&str] = &["smbclient", "rpcclient"];
 
 /// The secret after the flag that begins at `at`, with its kind.
 pub(super) fn after_flag(text: &str, at: usize) -> Option<(Value, &'static str)> {
@@ -47,30 +61,49 @@ pub(super) fn kind(key: Key) -> &'static str {
 /// Short flags mean a password only to some programs.
 fn short_flag(text: &str, at: usize, flag: &str) -> Option<(Value, &'static str)> {
     let bytes = text.as_bytes();
-    let runs = |programs: &[&str]| {
-        let before = bytes.get(at.saturating_sub(BEFORE)..at).unwrap_or_default();
-        let line = before.rsplit(|byte| matches!(byte, b'\n' | b';' | b'|')).next().unwrap_or(before);
-        programs.iter().any(|program| line.windows(program.len()).any(|window| window == program.as_bytes()))
-    };
-    let (found, programs): (_, &[&str]) = match flag {
-        "-u" | "-U" => {
-            let start = next_word(bytes, at + 2)?;
-            match user_and_password(text, start) {
-                Some(found) => (Some(found), &["curl", "wget", "http"]),
-                None => (after_percent(text, start), &["smbclient", "rpcclient"]),
+    let is_pair = matches!(flag, "-u" | "-U");
+    match flag {
+        "-u" | "-U" | "-p" | "-a" | "-P" | "-w" | "-W" | "-storepass" | "-keypass" | "-srcstorepass"
+        | "-deststorepass" => {
+            let start = next_word(bytes, at + flag.len())?;
+            if is_pair {
+                let found = user_and_password(text, start).filter(|_| takes(text, at, Sense::UserPassword, flag));
+                return found.or_else(|| after_percent(text, start).filter(|_| stands_behind(text, at, SHARES)));
             }
+            password(text, start).filter(|_| takes_password(text, at, flag))
         }
-        "-p" | "-a" => (password(text, next_word(bytes, at + 2)?), WITH_P),
-        "-P" => (password(text, next_word(bytes, at + 2)?), &["zip", "sqlcmd", "isql", "bcp"]),
-        "-w" | "-W" => (password(text, next_word(bytes, at + 2)?), &["ldap"]),
-        "-storepass" | "-keypass" | "-srcstorepass" | "-deststorepass" => {
-            (password(text, next_word(bytes, at + flag.len())?), &["keytool", "jarsigner"])
+        _ if flag.starts_with("-u") => {
+            user_and_password(text, at + 2).filter(|_| takes(text, at, Sense::UserPassword, "-u"))
         }
-        _ if flag.starts_with("-u") => (user_and_password(text, at + 2), &["curl"]),
-        _ if flag.starts_with("-p") => (password(text, at + 2), &["mysql", "mariadb", "sshpass", "7z", "rar"]),
-        _ => return None,
-    };
-    found.filter(|_| runs(programs))
+        _ if flag.starts_with("-p") => password(text, at + 2).filter(|_| takes_password(text, at, "-p")),
+        _ => None,
+    }
+}
+
+fn takes_password(text: &str, at: usize, flag: &str) -> bool {
+    let named = TAKING.iter().find(|(known, _)| *known == flag).map(|(_, words)| *words);
+    named.is_some_and(|words| stands_behind(text, at, words)) || takes(text, at, Sense::Password, flag)
+}
+
+/// What stands before the flag in its command.
+fn before(text: &str, at: usize) -> &[u8] {
+    let before = text.as_bytes().get(at.saturating_sub(BEFORE)..at).unwrap_or_default();
+    before.rsplit(|byte| matches!(byte, b'\n' | b';' | b'|')).next().unwrap_or(before)
+}
+
+fn stands_behind(text: &str, at: usize, words: &[&str]) -> bool {
+    let line = before(text, at);
+    words.iter().any(|word| line.windows(word.len()).any(|window| window == word.as_bytes()))
+}
+
+/// A program before the flag gives it this meaning.
+fn takes(text: &str, at: usize, sense: Sense, flag: &str) -> bool {
+    let line = String::from_utf8_lossy(before(text, at));
+    let words = line.split(|letter: char| letter.is_whitespace() || "\"'`()[],=".contains(letter));
+    words.filter(|word| !word.is_empty() && !word.starts_with('-')).any(|word| {
+        let meant = built_in().entry(path::name(word)).and_then(|entry| entry.senses.of(sense));
+        meant.is_some_and(|flags| flags.iter().any(|known| known == flag))
+    })
 }
 
 fn password(text: &str, start: usize) -> Option<(Value, &'static str)> {

@@ -16,7 +16,10 @@ fn a_word_with_a_meaning_is_a_flag_that_the_program_has() {
         let has = |flag: &str| file.entries.iter().any(|entry| entry.flags.find(flag).is_some());
         for entry in &file.entries {
             let words = entry.senses.all().into_iter().flat_map(|set| set.words);
-            let odd = words.filter(|word| word.starts_with('-') && !has(word));
+            // A question joins its words by commas, and gives a flag its value.
+            let flag = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
+            let parts = words.flat_map(|word| word.split(',').map(flag).collect::<Vec<_>>());
+            let odd = parts.filter(|word| word.starts_with('-') && !has(word));
             wrong.extend(odd.map(|word| format!("{name}: `{word}` of `{}`", entry.key)));
         }
     }
@@ -46,6 +49,22 @@ fn a_program_that_is_known_to_be_so_says_which_flags_change_it() {
         }
     }
     assert!(silent.is_empty(), "these leave open which flags change it:\n{}", silent.join("\n"));
+}
+
+#[test]
+fn what_is_read_alone_is_what_the_whole_entry_says() {
+    let knowledge = built_in();
+    let mut wrong = Vec::new();
+    for key in knowledge.keys() {
+        let entry = knowledge.entry(key).unwrap();
+        if knowledge.tasks(key) != entry.tasks || knowledge.facets(key) != entry.facets {
+            wrong.push(key);
+        }
+    }
+    assert!(wrong.is_empty(), "tasks or facets read apart from their entry differ: {}", wrong.join(" "));
+    let having: Vec<&str> = knowledge.having(Facet::JudgedClient).collect();
+    assert!(having.contains(&"claude") && having.contains(&"codex") && !having.contains(&"cat"), "{having:?}");
+    assert!(having.iter().all(|name| knowledge.facets(name).has(Facet::JudgedClient)));
 }
 
 #[test]

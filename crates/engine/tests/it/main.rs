@@ -11,6 +11,7 @@
 mod bounded;
 mod corpus;
 mod kin;
+mod lattice;
 mod laws;
 mod oracle;
 mod plain_values;

@@ -344,3 +344,58 @@ impl Body for SessionBody {
         Keep::Days
     }
 }
+
+/// What happened with a device that may answer for its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceStep {
+    /// A person paired it at a terminal.
+    Paired,
+    /// A person took its right away.
+    Revoked,
+    /// It signed an answer.
+    Answered,
+}
+
+impl DeviceStep {
+    /// The word used on screen and in the index.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Paired => "paired",
+            Self::Revoked => "revoked",
+            Self::Answered => "answered",
+        }
+    }
+}
+
+/// A device was paired or revoked, or signed an answer. The answer itself has entries of its own behind this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceBody {
+    /// What happened.
+    pub step: DeviceStep,
+    /// The start of its key's hash.
+    pub device: String,
+    /// What its user calls it.
+    pub name: String,
+    /// What its key is for: `ed25519` or `p256`.
+    pub algorithm: String,
+    /// Its public key in base64.
+    pub key: String,
+    /// The decision that was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<CallId>,
+    /// Exactly the text that was signed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement: Option<String>,
+    /// The signature in base64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// Whose machine it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+}
+
+impl Body for DeviceBody {
+    const KIND: Kind = Kind::Device;
+}

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::arguments::VerifyArguments;
 use crate::desk::screen;
+use crate::desk::serve::DeviceReport;
 use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::memory::ledger_view::compare;
@@ -25,13 +26,42 @@ pub(super) fn verify(view: &LedgerView, arguments: &VerifyArguments) -> Result<E
         kept.push(Checkpoint::load(path)?);
     }
     let verified = compare(view, &kept, screen::bar())?;
+    let devices = DeviceReport::of(&verified.report.devices);
     let mut out = anstream::stdout().lock();
     if arguments.json {
-        writeln!(out, "{}", serde_json::to_string_pretty(&verified.to_json())?)?;
+        let mut all = verified.to_json();
+        if let Value::Object(fields) = &mut all {
+            fields.insert("devices".into(), devices_json(&devices));
+        }
+        writeln!(out, "{}", serde_json::to_string_pretty(&all)?)?;
     } else {
         write!(out, "{verified}")?;
+        print_devices(&mut out, &devices)?;
     }
-    Ok(if verified.report.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    Ok(if verified.report.holds() && devices.wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn devices_json(devices: &DeviceReport) -> Value {
+    let answers: Vec<Value> = devices
+        .answers
+        .iter()
+        .map(|(name, device, count)| json!({ "device": device, "name": name, "answers": count }))
+        .collect();
+    let wrong: Vec<Value> =
+        devices.wrong.iter().map(|(sequence, what)| json!({ "sequence": sequence, "what": what })).collect();
+    json!({ "signed": answers, "wrong": wrong })
+}
+
+/// Who signed answers, and which answers are not what they claim to be.
+fn print_devices(out: &mut dyn Write, devices: &DeviceReport) -> std::io::Result<()> {
+    for (sequence, what) in devices.wrong.iter().take(SHOWN) {
+        writeln!(out, "bad: record {sequence}: {}", visible(what))?;
+    }
+    for (name, device, count) in &devices.answers {
+        let answers = if *count == 1 { "answer" } else { "answers" };
+        writeln!(out, "{count} {answers} signed by `{}` ({})", visible(name), visible(device))?;
+    }
+    Ok(())
 }
 
 /// The same, with a progress bar.

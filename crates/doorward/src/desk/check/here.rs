@@ -262,7 +262,7 @@ impl CheckContext<'_> {
             seen = self.beside_others(seen, &session, &policy, &world);
         }
         let key = key::kept_or_passing(&self.dirs.state());
-        let grants = GrantCheck { dirs: self.dirs, call: &call, mode, loaded: &loaded, project, key };
+        let grants = GrantCheck { dirs: self.dirs, call: &call, mode, loaded: &loaded, project, key, rehearsal: None };
         if grants.has_grant(&seen.evaluation) {
             let without = seen.verdict();
             seen.granted = true;

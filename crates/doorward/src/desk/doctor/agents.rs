@@ -6,7 +6,7 @@ use std::path::Path;
 use doorward_engine::Mode;
 
 use super::{Checkup, Defect, exposed, foreign, project};
-use crate::desk::setup::{self, AgentFile, FileState};
+use crate::desk::setup::{self, AgentFile, FileState, Wishes};
 use crate::machine::agent::Agent;
 
 /// The usual remedy.
@@ -43,7 +43,7 @@ pub(super) fn defects(patient: &Checkup<'_>, agent: Agent) -> Vec<Defect> {
 
 /// Our hook is missing: the settings can't be read, or have none.
 fn missing(patient: &Checkup<'_>, agent: Agent) -> Option<Defect> {
-    let parts = setup::parts(agent, patient.dirs, "/doorward", None).unwrap_or_default();
+    let parts = setup::parts(agent, patient.dirs, "/doorward", Wishes::default()).unwrap_or_default();
     let unread = parts.iter().find_map(|part| Some((part, part.fit().problem()?)));
     Some(match unread {
         Some((part, problem)) => unreadable(agent, part, &problem),
@@ -92,7 +92,7 @@ fn same_bytes(one: &Path, other: &Path) -> bool {
 /// Compares the files that setup wrote with what it would write now.
 fn settings(patient: &Checkup<'_>, agent: Agent, program: &str) -> Vec<Defect> {
     let mut found = Vec::new();
-    let Ok(parts) = setup::parts(agent, patient.dirs, program, None) else { return found };
+    let Ok(parts) = setup::parts(agent, patient.dirs, program, Wishes::default()) else { return found };
     for part in &parts {
         if let Some(problem) = exposed(&part.file) {
             let what = format!("`{}` {problem}", part.file.display());

@@ -6,12 +6,8 @@ use serde_json::Value;
 
 use super::{Checkup, Defect, project};
 use crate::desk::setup;
+use crate::hook::contained::alone::{DECIDING, commands, is_ours};
 use crate::machine::agent::Agent;
-
-/// Events whose answer decides about a call.
-// A foreign hook on one of these can allow a call that doorward asks about; on any other event it only listens.
-const DECIDING: [&str; 6] =
-    ["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest", "beforeShellExecution"];
 
 pub(super) fn defects(patient: &Checkup<'_>, agent: Agent) -> Vec<Defect> {
     let own = setup::settings_of(agent, patient.dirs);
@@ -38,23 +34,9 @@ fn in_file(file: &Path, agent: Agent) -> Vec<Defect> {
     found
 }
 
-/// All command lines below a value.
-fn commands(value: &Value) -> Vec<&str> {
-    match value {
-        Value::Array(items) => items.iter().flat_map(commands).collect(),
-        Value::Object(fields) => {
-            let own =
-                ["command", "bash", "url", "prompt", "tool"].iter().filter_map(|name| fields.get(*name)?.as_str());
-            own.chain(fields.get("hooks").into_iter().flat_map(commands)).collect()
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
-    }
-}
-
 /// A permission request comes after our own question, and an `allow` there answers it. Before a call, our refusal outweighs
 /// another hook's `allow`, but our question does not.
 fn may_allow(event: &str, command: &str) -> bool {
-    let is_ours = command.contains("doorward") && command.contains(" hook ");
     let speaks_of_it = ["allow", "approve", "yes"].iter().any(|word| command.contains(word));
-    !is_ours && (event.eq_ignore_ascii_case("PermissionRequest") || speaks_of_it)
+    !is_ours(command) && (event.eq_ignore_ascii_case("PermissionRequest") || speaks_of_it)
 }

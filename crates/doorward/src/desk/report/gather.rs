@@ -133,7 +133,10 @@ impl Gathered {
         let record = match doorward_ledger::Log::open(&record::directory(&dirs)) {
             Err(LogError::Missing { .. }) => None,
             Err(error) => return Err(error).context("can't open the record"),
-            Ok(log) => Some(RecordFigures::new(LedgerView { dirs: dirs.clone(), log }, now_ms)?),
+            Ok(log) => {
+                let view = LedgerView { dirs: dirs.clone(), log };
+                Some(RecordFigures::new(&view, now_ms, verified_watched(&dirs)?)?)
+            }
         };
         let rollout = match record {
             Some(_) => crate::desk::rollout::view::views(&dirs).map_err(|error| format!("{error:#}")),
@@ -159,13 +162,13 @@ impl Gathered {
 }
 
 impl RecordFigures {
-    fn new(view: LedgerView, now_ms: u64) -> Result<RecordFigures> {
+    pub(super) fn new(view: &LedgerView, now_ms: u64, verified: Verified) -> Result<RecordFigures> {
         let since_ms = now_ms.saturating_sub(DAYS * DAY_MS);
         let index = view.index()?;
         let metrics = index.metrics(since_ms, now_ms)?;
         let mut regrets = Vec::new();
         for (number, regret) in index.regretted(since_ms)?.into_iter().enumerate() {
-            let confidence = if number < LOOKED_UP { confidence(&view, regret.sequence) } else { None };
+            let confidence = if number < LOOKED_UP { confidence(view, regret.sequence) } else { None };
             regrets.push(RegrettedApproval { regret, confidence });
         }
         Ok(RecordFigures {
@@ -176,8 +179,8 @@ impl RecordFigures {
             overdue: crate::desk::tune::overdue(&index, now_ms)?.iter().map(|review| review.sentence()).collect(),
             overridden_rules: index.overridden_rules(since_ms)?,
             pending: GrantStore::open_at(&view.dirs).map(|store| store.open_calls().len()).unwrap_or_default(),
-            verified: verified_watched(&view.dirs)?,
-            latest: latest(&view, &index)?,
+            verified,
+            latest: latest(view, &index)?,
             median_us: index.stats(&decisions(since_ms))?.latency_p50_us,
             metrics,
             regrets,

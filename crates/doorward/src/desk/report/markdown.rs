@@ -1,6 +1,6 @@
 //! The report as Markdown.
 
-use super::document::{Block, Chart, Content, Document, Span, Table, Text, Tile, TimelineCall};
+use super::document::{Block, BlockContent, Chart, Content, Document, Span, Table, Text, Tile, TimelineCall};
 use super::matrix::Matrix;
 use crate::machine::visible;
 
@@ -25,18 +25,24 @@ pub(super) fn render(document: &Document) -> String {
 fn push_block(page: &mut String, block: &Block) {
     page.push('\n');
     match &block.content {
+        BlockContent::Shared(content) => push_content(page, content),
+        BlockContent::Matrix { matrix } => put_matrix(page, matrix),
+    }
+    if let Some(command) = &block.from {
+        let commands: Vec<String> = command.split(", ").map(code).collect();
+        page.push_str(&format!("\n<sub>printed by {}</sub>\n", commands.join(" and ")));
+    }
+}
+
+fn push_content(page: &mut String, content: &Content) {
+    match content {
         Content::Paragraph(words) => page.push_str(&format!("{}\n", text(words))),
         Content::Warning(words) => page.push_str(&format!("> **Attention:** {}\n", text(words))),
         Content::List(items) => items.iter().for_each(|item| page.push_str(&format!("- {}\n", text(item)))),
         Content::Tiles(tiles) => tiles.iter().for_each(|tile| put_tile(page, tile)),
         Content::Timeline(moments) => moments.iter().for_each(|moment| put_moment(page, moment)),
         Content::Table(table) => put_table(page, table),
-        Content::Matrix(matrix) => put_matrix(page, matrix),
         Content::Charts(charts) => charts.iter().for_each(|chart| put_chart(page, chart)),
-    }
-    if let Some(command) = &block.from {
-        let commands: Vec<String> = command.split(", ").map(code).collect();
-        page.push_str(&format!("\n<sub>printed by {}</sub>\n", commands.join(" and ")));
     }
 }
 
@@ -95,6 +101,7 @@ fn text(words: &Text) -> String {
         Span::Plain(words) => plain(words),
         Span::Figure(words) => plain(words),
         Span::Code(words) => code(words),
+        Span::Link { words, .. } => plain(words),
         Span::Word(_, word) => format!("**{}**", plain(word)),
     };
     words.0.iter().map(span).collect()

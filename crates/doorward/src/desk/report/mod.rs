@@ -2,7 +2,6 @@
 //!
 //! Start at `sections/mod.rs`: the gathered data becomes one document (`document.rs`), rendered as Markdown or HTML.
 
-mod chart;
 mod document;
 mod gather;
 mod html;
@@ -18,9 +17,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
+use crate::machine::clock;
 use crate::machine::paths::Dirs;
-use document::Document;
-use gather::Gathered;
+use crate::memory::ledger_view::{LedgerView, Verified};
+use document::{BlockContent, Content, Document};
+use gather::{Gathered, RecordFigures};
 use matrix::Matrix;
 
 #[derive(Debug, Args)]
@@ -75,6 +76,24 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<ExitCode> {
 /// Writes the report of a home as HTML.
 pub(crate) fn write_html(dirs: &Dirs, path: &Path) -> Result<()> {
     crate::machine::atomic_file::replace(path, &html::render(&document(dirs.clone())?))
+}
+
+/// The report's figures and charts, for a page that is asked for often: the record is not proved first.
+pub(crate) fn figures(view: &LedgerView) -> Result<Vec<Content>> {
+    let unproved = Verified { report: doorward_ledger::Report::default(), checkpoints: 0 };
+    let record = RecordFigures::new(view, clock::now_ms(), unproved)?;
+    let mut blocks = vec![Content::Tiles(sections::opening::tiles(&record))];
+    let shared = |block: document::Block| match block.content {
+        BlockContent::Shared(content) => Some(content),
+        BlockContent::Matrix { .. } => None,
+    };
+    blocks.extend(sections::audit::figures(&record).blocks.into_iter().filter_map(shared));
+    Ok(blocks)
+}
+
+/// The decision matrix as HTML.
+pub(crate) fn matrix_html() -> String {
+    html::matrix(&Matrix::whole())
 }
 
 fn document(dirs: Dirs) -> Result<Document> {

@@ -6,7 +6,7 @@
 mod draw;
 mod keys;
 mod model;
-mod offer;
+pub(crate) mod offer;
 mod terminal;
 
 use std::io::IsTerminal;

@@ -22,7 +22,7 @@ const MONTH_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 
 /// What a key asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OfferKind {
+pub(crate) enum OfferKind {
     /// Trust the project of the call.
     Trust,
     /// Never ask about exactly this call again.
@@ -31,7 +31,7 @@ pub(super) enum OfferKind {
 
 /// What is offered, and which word accepts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ShownOffer {
+pub(crate) struct ShownOffer {
     pub wish: OfferKind,
     /// The call it started from.
     pub id: String,
@@ -45,13 +45,13 @@ pub(super) struct ShownOffer {
 #[cfg(test)]
 impl ShownOffer {
     /// A placeholder for tests.
-    pub(super) fn example(wish: OfferKind, word: &str) -> ShownOffer {
+    pub(crate) fn example(wish: OfferKind, word: &str) -> ShownOffer {
         ShownOffer { wish, id: "a".into(), what: "/p".into(), lines: vec!["it would".into()], word: word.into() }
     }
 }
 
 /// Finds out what a wish would take.
-pub(super) fn prepare(dirs: &Dirs, id: &str, wish: OfferKind) -> Result<ShownOffer> {
+pub(crate) fn prepare(dirs: &Dirs, id: &str, wish: OfferKind) -> Result<ShownOffer> {
     let call = answer::answerable(&GrantStore::open_at(dirs)?, id)?;
     match wish {
         OfferKind::Trust => trust(dirs, &call),
@@ -60,7 +60,7 @@ pub(super) fn prepare(dirs: &Dirs, id: &str, wish: OfferKind) -> Result<ShownOff
 }
 
 /// Carries it out; returns the message to show.
-pub(super) fn accept(dirs: &Dirs, offer: &ShownOffer) -> Result<String> {
+pub(crate) fn accept(dirs: &Dirs, offer: &ShownOffer) -> Result<String> {
     match offer.wish {
         OfferKind::Trust => {
             ProjectOffer::of(&offer.what, dirs)?.accept(dirs)?;

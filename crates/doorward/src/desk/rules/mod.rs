@@ -89,7 +89,7 @@ fn show(out: &mut dyn Write, rule: &Rule) -> std::io::Result<()> {
     writeln!(out, "  stage    {}, version {}, since {}, audited {}", rule.stage, rule.version, rule.since, rule.audited)
 }
 
-fn as_json(rule: &Rule) -> Value {
+pub(crate) fn as_json(rule: &Rule) -> Value {
     json!({
         "id": rule.id, "verdict": rule.verdict, "stage": rule.stage, "version": rule.version, "clears": rule.clears,
         "what": rule.what, "why": rule.why, "instead": rule.instead, "since": rule.since, "audited": rule.audited,

@@ -37,6 +37,9 @@ pub(crate) struct SetupArguments {
     /// Who answers doorward's questions when the agent's own mode has no prompt
     #[arg(long, value_enum, value_name = "WHO")]
     pub questions: Option<WhoAnswers>,
+    /// Show doorward in Claude Code's status line, below a line you already have there
+    #[arg(long)]
+    pub statusline: bool,
     /// Import the allow rules from the agents' own settings, no broader than they are; needs your own terminal
     #[arg(long)]
     pub import_rules: bool,

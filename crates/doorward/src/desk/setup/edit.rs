@@ -152,7 +152,8 @@ pub(super) fn skip_space(text: &str, at: usize) -> usize {
     at + (rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len())
 }
 
-fn replaced(text: &str, range: Range<usize>, new: &str) -> String {
+/// The text with one range exchanged.
+pub(super) fn replaced(text: &str, range: Range<usize>, new: &str) -> String {
     let (before, after) = (text.get(..range.start).unwrap_or_default(), text.get(range.end..).unwrap_or_default());
     format!("{before}{new}{after}")
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 
 use super::hooks::{self, Hooks, InstalledHook};
-use super::{AgentFile, json_meaning, opencode, pi};
+use super::{AgentFile, json_meaning, opencode, pi, plugin};
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
 use crate::machine::paths::Dirs;
@@ -58,7 +58,13 @@ pub(crate) fn program_of(agent: Agent, dirs: &Dirs) -> Option<String> {
     if agent == Agent::Opencode {
         return named(opencode::plugin(dirs.home()).with_file_name("doorward.json"));
     }
-    installed(agent, dirs).iter().find_map(|placed| program_in(&command(placed), agent))
+    let hooked = installed(agent, dirs).iter().find_map(|placed| program_in(&command(placed), agent));
+    hooked.or_else(|| if has_plugin(agent, dirs) { plugin::program(dirs.home()) } else { None })
+}
+
+/// A plugin brings the agent's hooks.
+pub(crate) fn has_plugin(agent: Agent, dirs: &Dirs) -> bool {
+    agent == Agent::Claude && plugin::is_enabled(dirs.home())
 }
 
 /// The settings with an agent's hooks, or those that make it ask on its own.
@@ -73,6 +79,9 @@ pub(crate) fn settings_of(agent: Agent, dirs: &Dirs) -> Option<PathBuf> {
 pub(crate) fn unhooked(agent: Agent, dirs: &Dirs) -> Option<&'static str> {
     let (Hooks { deciding, recorded, .. }, _) = super::hooks(agent, dirs)?;
     let placed = installed(agent, dirs);
+    if placed.is_empty() && has_plugin(agent, dirs) {
+        return None;
+    }
     let is_hooked = |event: &str| placed.iter().any(|placed| placed.event == event);
     deciding.iter().chain(recorded).find(|event| !is_hooked(event)).copied()
 }

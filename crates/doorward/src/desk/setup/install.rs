@@ -8,9 +8,10 @@ use doorward_engine::Mode;
 use doorward_ledger::{ModeBody, PolicyBody};
 
 use super::{
-    AgentFile, FileChange, OWN_AGENT, backup, by_person, choice, client, configured, inspect, not_understood, offer,
-    prove, show, write_mode,
+    AgentFile, FileChange, OWN_AGENT, Wishes, backup, by_person, choice, claude, client, configured, inspect,
+    not_understood, offer, prove, show, status_line, write_mode,
 };
+use crate::desk::person;
 use crate::desk::setup::arguments::SetupArguments;
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
@@ -26,6 +27,13 @@ struct AgentSetup {
     mode: Mode,
     /// Who answers questions; `None` if that needs no choice.
     questions: Option<Questions>,
+    status_line: bool,
+}
+
+impl AgentSetup {
+    const fn wishes(&self) -> Wishes {
+        Wishes { questions: self.questions, status_line: self.status_line }
+    }
 }
 
 pub(super) fn run(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -> Result<ExitCode> {
@@ -56,6 +64,10 @@ pub(super) fn run(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -> 
         writeln!(out, "`doorward setup --uninstall` removes it all; `--dry-run` shows what is in the files")?;
     }
     list_tools(&mut out, dirs)?;
+    let trusted: Vec<Agent> = wanted.iter().filter(|of| of.mode == Mode::Auto).map(|of| of.agent).collect();
+    if !trusted.is_empty() {
+        super::boxed::choose(&mut out, dirs, &program, &trusted)?;
+    }
     let bare = super::servers_without_relay(dirs);
     if !bare.is_empty() {
         let count = bare.len();
@@ -108,7 +120,7 @@ const fn mode_meaning(mode: Mode) -> &'static str {
 /// The changes for each agent.
 fn planned(dirs: &Dirs, program: &str, wanted: &[AgentSetup]) -> Result<Vec<Vec<FileChange>>> {
     let of = |wanted: &AgentSetup| {
-        let parts = super::parts(wanted.agent, dirs, program, wanted.questions)?;
+        let parts = super::parts(wanted.agent, dirs, program, wanted.wishes())?;
         parts.into_iter().map(addition).collect::<Result<Vec<FileChange>>>()
     };
     wanted.iter().map(of).collect()
@@ -120,7 +132,7 @@ fn usual(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> AgentSetup {
     let mode = arguments.mode.map_or_else(|| loaded.mode(agent.name()), Mode::from);
     let questions = arguments.questions.map(Questions::from).or_else(|| loaded.config.questions(agent.name()));
     let default = is_open(dirs, agent, mode).then_some(Questions::Client);
-    AgentSetup { agent, mode, questions: questions.or(default) }
+    AgentSetup { agent, mode, questions: questions.or(default), status_line: is_line_named(agent, arguments) }
 }
 
 /// What the user wants: from before, from the arguments, or by asking.
@@ -135,7 +147,27 @@ fn plan_agent(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> Result<A
         None => is_open(dirs, agent, mode).then_some(Questions::Client),
         Some(said) => Some(said),
     };
-    Ok(AgentSetup { agent, mode, questions })
+    Ok(AgentSetup { agent, mode, questions, status_line: status_line(dirs, agent, arguments)? })
+}
+
+fn is_line_named(agent: Agent, arguments: &SetupArguments) -> bool {
+    agent == Agent::Claude && arguments.statusline
+}
+
+/// Whether doorward gets a line in Claude Code's status line: as the arguments say, or as the user answers now.
+fn status_line(dirs: &Dirs, agent: Agent, arguments: &SetupArguments) -> Result<bool> {
+    // Once, while installing: whoever said no then is not asked again.
+    let is_new = inspect::program_of(agent, dirs).is_none();
+    let is_asked = agent == Agent::Claude && is_new && !arguments.yes && std::io::stdin().is_terminal();
+    if arguments.statusline || !is_asked {
+        return Ok(is_line_named(agent, arguments));
+    }
+    let settings = atomic_file::text(&claude::settings_file(dirs.home()))?.unwrap_or_default();
+    if status_line::is_ours(&settings) {
+        return Ok(true);
+    }
+    let beside = if status_line::has_any(&settings) { "; your own line stays, above it" } else { "" };
+    person::agrees_unless_no(&format!("Show doorward's mode, counts and waiting calls in its status line{beside}?"))
 }
 
 /// The agent's own mode hides questions, and doorward will ask some.
@@ -209,7 +241,8 @@ pub(super) fn begin(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -
     for agent in agents {
         let loaded = load::load(dirs, None, agent.name());
         let mode = mode(&loaded, dirs, *agent, arguments)?;
-        let wanted = AgentSetup { agent: *agent, mode, questions: arguments.questions.map(Questions::from) };
+        let wanted =
+            AgentSetup { agent: *agent, mode, questions: arguments.questions.map(Questions::from), status_line: false };
         may_begin(dirs, &wanted)?;
         settle(dirs, &wanted, arguments)?;
         writeln!(anstream::stdout(), "mode `{mode}` for {}; its settings were not changed", agent.title())?;
@@ -232,7 +265,7 @@ fn list_tools(out: &mut dyn Write, dirs: &Dirs) -> Result<()> {
 
 /// INVARIANT: anything that loosens is recorded before it takes effect.
 fn settle(dirs: &Dirs, wanted: &AgentSetup, arguments: &SetupArguments) -> Result<()> {
-    let AgentSetup { agent, mode, questions } = wanted;
+    let AgentSetup { agent, mode, questions, .. } = wanted;
     let loaded = load::load(dirs, None, agent.name());
     // Asking for nothing new does not end a rollout.
     let is_kept = loaded.config.is_staged(agent.name()) && arguments.mode.is_none();

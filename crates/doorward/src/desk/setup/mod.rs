@@ -1,6 +1,7 @@
 //! `doorward setup [AGENT…]`: shows the change to the agents' settings, asks, makes it and tests it; or removes it again.
 
 mod arguments;
+pub(crate) mod boxed;
 mod canary;
 mod choice;
 mod claude;
@@ -15,9 +16,12 @@ mod install;
 mod offer;
 mod opencode;
 mod pi;
+mod plugin;
 mod prove;
 mod relays;
 mod remove;
+mod status_line;
+mod trial;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -57,6 +61,15 @@ pub(crate) struct AgentFile {
     pub without: Rewrite,
     /// The meaning of a text, whatever its layout.
     pub meaning: fn(&str) -> Option<Value>,
+}
+
+/// What the user wants in an agent's settings besides the hooks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wishes {
+    /// Who answers questions; `None` if that needs no choice.
+    pub questions: Option<Questions>,
+    /// doorward's line in the status line. One that is there stays without being wished for.
+    pub status_line: bool,
 }
 
 /// One file before and after; `None` if there is none.
@@ -113,9 +126,9 @@ pub(crate) fn agents_here(dirs: &Dirs) -> Vec<Agent> {
 }
 
 /// The files of an agent that doorward changes.
-pub(crate) fn parts(agent: Agent, dirs: &Dirs, program: &str, questions: Option<Questions>) -> Result<Vec<AgentFile>> {
+pub(crate) fn parts(agent: Agent, dirs: &Dirs, program: &str, wishes: Wishes) -> Result<Vec<AgentFile>> {
     match agent {
-        Agent::Claude => Ok(claude::parts(dirs.home(), program, questions)),
+        Agent::Claude => Ok(claude::parts(dirs.home(), program, wishes)),
         Agent::Codex => codex::parts(dirs.home(), program),
         Agent::Pi => Ok(pi::parts(dirs.home(), program)),
         Agent::Opencode => Ok(opencode::parts(dirs.home(), program)),
@@ -195,7 +208,7 @@ fn search_path() -> String {
     std::env::var("PATH").unwrap_or_default()
 }
 
-fn program() -> Result<String> {
+pub(crate) fn program() -> Result<String> {
     let path = std::env::current_exe().context("can't find doorward's own executable")?;
     // The hook lines, and the commands that agents may not run, are recognized by this name.
     let name = path.file_name().unwrap_or_default();

@@ -36,9 +36,10 @@ pub(super) fn parts(home: &str, program: &str) -> Vec<AgentFile> {
     std::iter::once((PROGRAM, named)).chain(files).map(|(name, text)| part(folder.join(name), text)).collect()
 }
 
-/// Removes the extension's folder once it is empty.
+/// Removes the folder of the extension, or of Claude Code's commands, once it is empty.
 pub(super) fn leave(file: &Path) {
-    if let Some(folder) = file.parent().filter(|folder| folder.ends_with("extensions/doorward")) {
+    let is_ours = |folder: &&Path| folder.ends_with("extensions/doorward") || file.ends_with("commands/doorward.md");
+    if let Some(folder) = file.parent().filter(is_ours) {
         // It may contain files of the user's own.
         let _ = std::fs::remove_dir(folder);
     }

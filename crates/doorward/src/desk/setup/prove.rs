@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use doorward_engine::Mode;
 
-use super::{canary, find, hooks, opencode, pi, search_path};
+use super::{canary, find, hooks, inspect, opencode, pi, search_path};
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
 use crate::machine::paths::Dirs;
@@ -22,13 +22,17 @@ pub(super) fn prove(agent: Agent, dirs: &Dirs, program: &str, mode: Mode) -> Res
         let handler = placed.content.pointer(&format!("/hooks/{}", placed.handler));
         hooks::command_of(handler.unwrap_or(&placed.content)) == line
     };
-    if !placed.iter().any(command) {
+    let has_plugin = placed.is_empty() && inspect::has_plugin(agent, dirs);
+    if !has_plugin && !placed.iter().any(command) {
         bail!("`{}` does not contain the hooks that setup just wrote", file.display());
     }
     if judges {
         let _seen = canary::trial(agent, &line)?;
     }
     let seen = if judges { DENIED } else { "this mode stops nothing" };
+    if has_plugin {
+        return Ok(format!("{seen}; the hooks are the plugin's"));
+    }
     Ok(match (agent, find::program("codex", &search_path())) {
         (Agent::Codex, Some(codex)) => {
             canary::codex_sees(&codex, &file.display().to_string(), placed.len())?;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use doorward_ledger::PolicyBody;
 use toml_edit::DocumentMut;
 
-use super::{AgentFile, FileChange, backup, by_person, inspect, not_understood, pi, program, show};
+use super::{AgentFile, FileChange, Wishes, backup, by_person, inspect, not_understood, pi, plugin, program, show};
 use crate::desk::person;
 use crate::desk::setup::arguments::SetupArguments;
 use crate::machine::agent::Agent;
@@ -54,6 +54,9 @@ pub(super) fn run(dirs: &Dirs, arguments: &SetupArguments) -> Result<ExitCode> {
         take_out(dirs, *agent, changes)?;
         writeln!(out, "✓ {}: hooks removed; restart it if it is running", agent.title())?;
     }
+    if agents.contains(&Agent::Claude) && plugin::is_enabled(dirs.home()) {
+        writeln!(out, "Claude Code still has the plugin, which brings its own hooks: `{}`", plugin::UNINSTALL)?;
+    }
     if arguments.purge {
         return purge(&mut out, dirs, arguments);
     }
@@ -90,10 +93,15 @@ fn planned(dirs: &Dirs, agents: &[Agent]) -> Result<Vec<(Agent, Vec<FileChange>)
     let (program, loaded) = (program()?, load::load(dirs, None, ""));
     let mut changes = Vec::new();
     for agent in agents {
-        let parts = super::parts(*agent, dirs, &program, loaded.config.questions(agent.name()))?;
+        let parts = super::parts(*agent, dirs, &program, wishes(&loaded, *agent))?;
         changes.push((*agent, parts.into_iter().map(removal).collect::<Result<Vec<FileChange>>>()?));
     }
     Ok(changes)
+}
+
+/// What an installation had; the line in the status line is found by itself.
+fn wishes(loaded: &load::Loaded, agent: Agent) -> Wishes {
+    Wishes { questions: loaded.config.questions(agent.name()), status_line: false }
 }
 
 fn take_out(dirs: &Dirs, agent: Agent, changes: &[FileChange]) -> Result<()> {

@@ -39,6 +39,12 @@ use finding::Finding;
 use history::History;
 use proposal::Proposal;
 
+/// The names of proposals, newest last.
+pub(crate) fn waiting(dirs: &Dirs) -> Vec<String> {
+    let name = |path: PathBuf| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+    proposal::all(dirs).into_iter().filter_map(name).collect()
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct TuneArguments {
     #[command(subcommand)]

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{AgentQuestion, CallResult, Decision, Event, Proof, Reply, patch};
+use super::{AgentQuestion, CallResult, Decision, Event, Proof, ProposedCall, Reply, patch};
 use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker =
@@ -24,8 +24,13 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
 ///
 /// Before a call Codex accepts only a refusal with a reason; any other answer, or an unknown field, counts as a failure, and
 /// the call runs.
-pub(super) fn reply(asked: AgentQuestion, decision: &Decision) -> Reply {
-    match (asked, decision) {
+pub(super) fn reply(proposed: &ProposedCall, decision: &Decision) -> Reply {
+    match (proposed.asked, decision) {
+        // Exactly these fields: with any other one, or with a reason, the original command runs.
+        (AgentQuestion::Call, Decision::Replace(_, command)) => dialect::output(&json!({
+            "hookEventName": "PreToolUse", "permissionDecision": "allow", "updatedInput": { "command": command },
+        })),
+        (_, Decision::Replace(..)) => reply(proposed, &Decision::Deny(String::new())),
         (
             AgentQuestion::Call | AgentQuestion::Classified | AgentQuestion::Unheard,
             Decision::Deny(reason) | Decision::Ask(reason),

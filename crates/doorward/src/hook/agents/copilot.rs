@@ -22,7 +22,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
         let input = input(fields)?;
         // INVARIANT: anything without a result is a call waiting for our answer.
         return match fields.value("toolResult").filter(|result| result.is_object()) {
-            Some(result) => Ok(fingerprint::outcome(&session, name, &input, result_of(result))),
+            Some(result) => Ok(fingerprint::outcome((&session, Agent::Copilot), name, &input, result_of(result))),
             None => proposed(fields, name, &input, session),
         };
     }

@@ -51,6 +51,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
 /// Formats the decision. Whether Cursor respects a question before a tool is untested, so there it becomes a refusal.
 pub(super) fn reply(asked: AgentQuestion, decision: &Decision) -> Reply {
     let (word, reason) = match (decision, asked) {
+        (Decision::Replace(..), _) => ("deny", "doorward can't replace a call of this agent"),
         (Decision::Allow(approval), _) => ("allow", approval.reason()),
         (Decision::Ask(reason), AgentQuestion::Permission) => ("ask", reason.as_str()),
         (Decision::Ask(reason), AgentQuestion::Call | AgentQuestion::Classified | AgentQuestion::Unheard)
@@ -98,14 +99,15 @@ fn proposed(fields: Fields<'_>, tool: Tool, asked: AgentQuestion) -> Result<Even
         asked,
         transcript,
         situation: SessionContext::default(),
+        input: None,
     })))
 }
 
 fn outcome(fields: Fields<'_>, result: CallResult) -> Result<Event, String> {
     let session = fields.optional_text("conversation_id")?.unwrap_or_default();
-    Ok(fields
-        .optional_text("tool_use_id")?
-        .map_or(Event::Nothing, |id| Event::Outcome(CallReport { id, session: session.into(), result })))
+    Ok(fields.optional_text("tool_use_id")?.map_or(Event::Nothing, |id| {
+        Event::Outcome(CallReport { id, session: session.into(), agent: Agent::Cursor, result, shown: None })
+    }))
 }
 
 pub(super) fn tool(name: &str, input: &Value) -> Result<Tool, String> {

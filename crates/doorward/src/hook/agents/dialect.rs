@@ -48,9 +48,11 @@ pub(super) fn translate_other(
         }
         // Answering would answer our own question in the user's place.
         "PermissionRequest" => Ok(Event::Nothing),
-        "PostToolUse" => outcome(fields, if fields.flag("is_error")? { CallResult::Failed } else { CallResult::Ran }),
-        "PostToolUseFailure" => outcome(fields, CallResult::Failed),
-        "PermissionDenied" => outcome(fields, speaker.denied),
+        "PostToolUse" => {
+            outcome(fields, speaker, if fields.flag("is_error")? { CallResult::Failed } else { CallResult::Ran })
+        }
+        "PostToolUseFailure" => outcome(fields, speaker, CallResult::Failed),
+        "PermissionDenied" => outcome(fields, speaker, speaker.denied),
         "UserPromptSubmit" => user_message(fields, attended, speaker),
         "SessionStart" => session(fields, Lifecycle::Began),
         "SessionEnd" => session(fields, Lifecycle::Ended),
@@ -96,6 +98,26 @@ pub(super) fn reply(decision: &Decision) -> Reply {
     output(&json!({
         "hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": reason,
     }))
+}
+
+/// The same from an agent that can be told to run another command.
+pub(super) fn reply_or_replace(proposed: &ProposedCall, decision: &Decision) -> Reply {
+    match (decision, &proposed.input) {
+        (Decision::Replace(approval, command), Some(input)) => output(&json!({
+            "hookEventName": "PreToolUse", "permissionDecision": "allow",
+            "permissionDecisionReason": approval.reason(), "updatedInput": replaced(input, command),
+        })),
+        _ => reply(decision),
+    }
+}
+
+/// The whole input, with another command.
+pub(super) fn replaced(input: &Value, command: &str) -> Value {
+    let mut input = input.clone();
+    if let Some(fields) = input.as_object_mut() {
+        fields.insert("command".to_owned(), command.into());
+    }
+    input
 }
 
 /// A text for the model at the start of a session.
@@ -151,6 +173,7 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: AgentQu
     call.attended = attended;
     call.places = places(input);
     call.cancelled = fields.flag("cancelled")?;
+    let input = matches!(call.tool, Tool::Bash { .. }).then(|| input.clone());
     Ok(Event::Proposed(Box::new(ProposedCall {
         call,
         id: fields.optional_text("tool_use_id")?,
@@ -162,7 +185,9 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: AgentQu
             instructions: instructions(fields),
             model: fields.optional_text("session_model").ok().flatten(),
             handed: handed(fields),
+            program: fields.optional_text("agent_program").ok().flatten(),
         },
+        input,
     })))
 }
 
@@ -208,10 +233,12 @@ fn places(input: &Value) -> String {
     if given.is_empty() { String::new() } else { Value::Object(given).to_string() }
 }
 
-fn outcome(fields: Fields<'_>, result: CallResult) -> Result<Event, String> {
+fn outcome(fields: Fields<'_>, speaker: Speaker, result: CallResult) -> Result<Event, String> {
     let session = fields.optional_text("session_id")?.unwrap_or_default();
+    let command = fields.value("tool_input").and_then(|input| input.get("command")).and_then(Value::as_str);
+    let shown = command.map(str::to_owned);
     Ok(match fields.optional_text("tool_use_id")? {
-        Some(id) => Event::Outcome(CallReport { id, session: session.into(), result }),
+        Some(id) => Event::Outcome(CallReport { id, session: session.into(), agent: speaker.agent, result, shown }),
         None => Event::Nothing,
     })
 }

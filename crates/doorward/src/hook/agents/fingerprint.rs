@@ -4,6 +4,7 @@ use doorward_ledger::Hash;
 use serde_json::Value;
 
 use super::{CallReport, CallResult, Event, ProposedCall};
+use crate::machine::agent::Agent;
 
 /// The same for a call before and after it ran, and for every repetition.
 pub(super) fn fingerprint(session: &str, tool: &str, input: &Value) -> String {
@@ -18,6 +19,7 @@ pub(super) fn proposed(mut proposed: ProposedCall, tool: &str, input: &Value) ->
 }
 
 /// An outcome identified by its fingerprint.
-pub(super) fn outcome(session: &str, tool: &str, input: &Value, result: CallResult) -> Event {
-    Event::Outcome(CallReport { id: fingerprint(session, tool, input), session: session.into(), result })
+pub(super) fn outcome((session, agent): (&str, Agent), tool: &str, input: &Value, result: CallResult) -> Event {
+    let shown = input.get("command").and_then(Value::as_str).map(str::to_owned);
+    Event::Outcome(CallReport { id: fingerprint(session, tool, input), session: session.into(), agent, result, shown })
 }

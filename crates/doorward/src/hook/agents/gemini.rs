@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{CallResult, Decision, Event, Proof, Reply, fingerprint, unknown};
+use super::{CallResult, Decision, Event, Proof, ProposedCall, Reply, fingerprint, unknown};
 use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker = Speaker {
@@ -16,6 +16,9 @@ const SPEAKER: Speaker = Speaker {
     answers_requests: false,
     denied: CallResult::Declined,
 };
+
+/// The tool that runs commands.
+pub(super) const SHELL: &str = "run_shell_command";
 
 /// Reads one payload.
 pub(super) fn translate(payload: &Value, attended: bool) -> Result<Event, String> {
@@ -33,7 +36,12 @@ pub(super) fn translate(payload: &Value, attended: bool) -> Result<Event, String
             let (name, input) = tool_call(fields)?;
             let error = fields.value("tool_response").and_then(|response| response.get("error"));
             let result = if error.is_none_or(Value::is_null) { CallResult::Ran } else { CallResult::Failed };
-            Ok(fingerprint::outcome(fields.may("session_id")?.unwrap_or_default(), name, input, result))
+            Ok(fingerprint::outcome(
+                (fields.may("session_id")?.unwrap_or_default(), SPEAKER.agent),
+                name,
+                input,
+                result,
+            ))
         }
         "BeforeAgent" => dialect::translate_other(fields, "UserPromptSubmit", attended, SPEAKER),
         "PreCompress" => dialect::translate_other(fields, "PreCompact", attended, SPEAKER),
@@ -44,8 +52,16 @@ pub(super) fn translate(payload: &Value, attended: bool) -> Result<Event, String
 }
 
 /// Formats the decision. The question for the user goes in `systemMessage`: the reason is shown only to the model.
-pub(super) fn reply(decision: &Decision) -> Reply {
+pub(super) fn reply(proposed: &ProposedCall, decision: &Decision) -> Reply {
     let answer = match decision {
+        // Its shell refuses `$(` and backticks in a command that a hook has changed; a token has neither.
+        Decision::Replace(approval, command) if proposed.input.is_some() => json!({
+            "decision": "allow", "reason": approval.reason(),
+            "hookSpecificOutput": { "hookEventName": "BeforeTool", "tool_input": { "command": command } },
+        }),
+        Decision::Replace(..) => {
+            return reply(proposed, &Decision::Deny("doorward can't replace this call".to_owned()));
+        }
         Decision::Allow(approval) => json!({ "decision": "allow", "reason": approval.reason() }),
         Decision::Ask(reason) => json!({ "decision": "ask", "reason": reason, "systemMessage": reason }),
         // Its screen shows a refusal only if there is also a message for the user.
@@ -69,7 +85,7 @@ fn tool_call(fields: Fields<'_>) -> Result<(&str, &Value), String> {
 pub(super) fn tool(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String> {
     let fields = Fields::of(input)?;
     Ok(match name {
-        "run_shell_command" => shell(fields, payload)?,
+        SHELL => shell(fields, payload)?,
         "write_file" => {
             let fields = fields.only("file_path content")?;
             Tool::Write { path: fields.need("file_path")?, content: fields.need("content")? }

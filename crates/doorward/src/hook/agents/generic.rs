@@ -25,6 +25,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
 /// Formats the verdict. In modes that leave the decision to the agent the verdict is `none`.
 pub(super) fn reply(id: Option<&str>, decision: &Decision) -> Reply {
     let (verdict, reason) = match decision {
+        Decision::Replace(..) => ("block", "doorward can't replace a call of this agent"),
         Decision::Allow(approval) => ("approve", approval.reason()),
         Decision::Ask(reason) => ("confirm", reason.as_str()),
         Decision::Deny(reason) => ("block", reason.as_str()),
@@ -57,6 +58,7 @@ fn proposed(fields: Fields<'_>) -> Result<Event, String> {
         asked: AgentQuestion::Call,
         transcript: None,
         situation: SessionContext::default(),
+        input: None,
     })))
 }
 
@@ -71,7 +73,9 @@ fn outcome(fields: Fields<'_>) -> Result<Event, String> {
     Ok(Event::Outcome(CallReport {
         id: fields.need("id")?,
         session: fields.optional_text("session")?.unwrap_or_default().into(),
+        agent: Agent::Generic,
         result,
+        shown: None,
     }))
 }
 

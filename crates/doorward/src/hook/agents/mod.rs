@@ -73,24 +73,28 @@ impl Agent {
     /// Formats the decision for the agent.
     pub(crate) fn reply(self, proposed: &ProposedCall, decision: &Decision) -> Reply {
         match self {
-            Agent::Claude | Agent::Qwen | Agent::Vscode => dialect::reply(decision),
-            Agent::Pi | Agent::Opencode => pi::reply(decision),
-            Agent::Gemini => gemini::reply(decision),
+            Agent::Claude => dialect::reply_or_replace(proposed, decision),
+            Agent::Qwen | Agent::Vscode => dialect::reply(decision),
+            Agent::Pi | Agent::Opencode => pi::reply(proposed, decision),
+            Agent::Gemini => gemini::reply(proposed, decision),
             Agent::Copilot => copilot::reply(decision),
             Agent::Cursor => cursor::reply(proposed.asked, decision),
             Agent::Windsurf => windsurf::reply(decision),
-            Agent::Codex => codex::reply(proposed.asked, decision),
+            Agent::Codex => codex::reply(proposed, decision),
             Agent::Generic => generic::reply(proposed.id.as_deref(), decision),
         }
+    }
+
+    /// What the agent will report as having run if it runs this instead, where it gives calls no ids.
+    pub(crate) fn fingerprint_of_replaced(self, proposed: &ProposedCall, command: &str) -> Option<String> {
+        let input = dialect::replaced(proposed.input.as_ref()?, command);
+        (self == Agent::Gemini).then(|| fingerprint::fingerprint(&proposed.call.session, gemini::SHELL, &input))
     }
 
     /// A refusal in the agent's format, whatever it asked; empty if only the exit code counts.
     pub(crate) fn refusal(self, reason: &str) -> Reply {
         let call = ToolCall::new(Tool::Other { name: String::new(), input: Value::Null }, "/");
-        let situation = SessionContext::default();
-        let proposed =
-            ProposedCall { call, id: None, turn: None, asked: AgentQuestion::Call, transcript: None, situation };
-        let reply = self.reply(&proposed, &Decision::Deny(reason.to_owned()));
+        let reply = self.reply(&ProposedCall::bare(call), &Decision::Deny(reason.to_owned()));
         if reply.code == 0 { reply } else { Reply::default() }
     }
 
@@ -200,13 +204,23 @@ pub(crate) struct ProposedCall {
     /// The agent's transcript of the session.
     pub transcript: Option<String>,
     pub situation: SessionContext,
+    /// The input of a shell call as the agent sent it.
+    pub input: Option<Value>,
 }
 
 impl ProposedCall {
     /// A call of an agent that says nothing else about it.
     pub(crate) fn bare(call: ToolCall) -> ProposedCall {
         let situation = SessionContext::default();
-        ProposedCall { call, id: None, turn: None, asked: AgentQuestion::Call, transcript: None, situation }
+        ProposedCall {
+            call,
+            id: None,
+            turn: None,
+            asked: AgentQuestion::Call,
+            transcript: None,
+            situation,
+            input: None,
+        }
     }
 }
 
@@ -219,6 +233,8 @@ pub(crate) struct SessionContext {
     pub model: Option<String>,
     /// The agent's own key for the reviewer's provider.
     pub handed: Option<LentKey>,
+    /// The script that the agent is, where its process no longer says so.
+    pub program: Option<String>,
 }
 
 /// One file of instructions for the model.
@@ -262,7 +278,10 @@ pub(crate) struct CallReport {
     /// The agent's own name for the call.
     pub id: String,
     pub session: SessionId,
+    pub agent: Agent,
     pub result: CallResult,
+    /// The shell command that the agent says it ran.
+    pub shown: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -333,6 +352,8 @@ pub(crate) struct Reply {
 pub(crate) enum Decision {
     /// Run it.
     Allow(Approval),
+    /// Run this command instead.
+    Replace(Approval, String),
     /// Let the user decide.
     Ask(String),
     /// Do not run it.
@@ -365,6 +386,8 @@ impl Decision {
     pub(crate) fn in_words(&self) -> Option<(&'static str, &str)> {
         match self {
             Decision::Allow(approval) => Some(("allow", approval.reason())),
+            // Only agents that were tested with it can replace a call; any other is told no.
+            Decision::Replace(..) => Some(("deny", "doorward can't replace a call of this agent")),
             Decision::Ask(reason) => Some(("ask", reason)),
             Decision::Deny(reason) => Some(("deny", reason)),
             Decision::Silent => None,

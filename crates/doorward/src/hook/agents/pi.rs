@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::dialect::{self, Speaker};
 use super::fields::Fields;
-use super::{CallResult, Decision, Event, Proof, Reply, SessionSwitch};
+use super::{CallResult, Decision, Event, Proof, ProposedCall, Reply, SessionSwitch};
 use crate::machine::agent::Agent;
 
 const SPEAKER: Speaker =
@@ -23,12 +23,13 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
 }
 
 /// Formats the decision. The extension treats silence as a failure, so leaving a call to Pi is stated explicitly.
-pub(super) fn reply(decision: &Decision) -> Reply {
+pub(super) fn reply(proposed: &ProposedCall, decision: &Decision) -> Reply {
     match decision {
         Decision::Silent => dialect::output(&json!({
             "hookEventName": "PreToolUse", "permissionDecision": "none",
             "permissionDecisionReason": "doorward leaves this to Pi",
         })),
+        Decision::Replace(..) => dialect::reply_or_replace(proposed, decision),
         Decision::Allow(_) | Decision::Ask(_) | Decision::Deny(_) => dialect::reply(decision),
     }
 }

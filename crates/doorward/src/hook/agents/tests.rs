@@ -18,6 +18,7 @@ fn proposed(asked: AgentQuestion) -> ProposedCall {
         asked,
         transcript: None,
         situation: SessionContext::default(),
+        input: None,
     }
 }
 

@@ -24,7 +24,7 @@ pub(super) fn translate(payload: &Value) -> Result<Event, String> {
         }
         ("post", true) => {
             let info = fields.value("tool_info").ok_or("the payload has no tool info")?;
-            Ok(fingerprint::outcome(&session, what, &asked_for(info), CallResult::Ran))
+            Ok(fingerprint::outcome((&session, Agent::Windsurf), what, &asked_for(info), CallResult::Ran))
         }
         ("pre", false) if what == "user_prompt" => Ok(Event::Nothing),
         ("post", false) if AFTERWARDS.contains(&what) => Ok(Event::Nothing),
@@ -40,6 +40,8 @@ const AFTERWARDS: &[&str] = &["cascade_response", "cascade_response_with_transcr
 /// Formats the decision: only a refusal has an answer, with exit code 2 and its reason.
 pub(super) fn reply(decision: &Decision) -> Reply {
     match decision {
+        // It can only run the call as it is, or not.
+        Decision::Replace(..) => reply(&Decision::Deny("doorward can't replace a call of this agent".to_owned())),
         Decision::Allow(_) | Decision::Silent => Reply::default(),
         Decision::Ask(reason) | Decision::Deny(reason) => {
             Reply { stdout: String::new(), stderr: format!("{reason}\n"), code: 2 }

@@ -75,6 +75,16 @@ fn text(deeds: &Deeds, deed: &Deed, left: &mut usize) -> Option<String> {
     String::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
+/// One hash of everything the run did: what is put in place later is exactly this.
+pub(super) fn fingerprint(deeds: &Deeds) -> String {
+    let one = |deed: &Deed| {
+        let (before, after) = deeds.digests(deed);
+        format!("{:?} {} {:?} {:?} {before:?} {after:?}", deed.kind, deed.path.display(), deed.after, deed.before)
+    };
+    let all: Vec<String> = deeds.list().iter().map(one).collect();
+    doorward_ledger::Hash::of(all.join("\n").as_bytes()).to_string()
+}
+
 fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

@@ -1,11 +1,18 @@
 //! A contained run: judge, run in a box, judge what it did, then commit, hold or discard.
 
+pub(crate) mod alone;
 mod deeds;
 mod held;
 mod plan;
+mod rehearse;
+pub(crate) mod replace;
+mod stop;
+mod way;
 
-use anyhow::{Context, Result};
-use doorward_cell::{Cell, Deeds, Refused, Run, RunError};
+use std::rc::Rc;
+
+use anyhow::{Context, Result, bail};
+use doorward_cell::{Cell, Deeds, Refused, Run, RunError, Spoiled};
 use doorward_engine::{
     Configured, Contained, Mode, Obstacle, Policy, ToolCall, Verdict, observe_deeds, obstacles, unpromised,
 };
@@ -18,13 +25,18 @@ use crate::machine::paths::Dirs;
 use crate::machine::record::{LogEntry, Recorder};
 use crate::machine::world::project_root;
 use crate::memory::call_ids;
+use crate::memory::contained::{BoxMemory, Ticket};
 use crate::memory::evaluation::{self, Decided, Evaluation};
-use crate::memory::grants::binding::GrantSubject;
+use crate::memory::grants::binding::{self, GrantSubject};
+use crate::memory::session::Session;
 use crate::memory::snapshots::{Keeper, KeptCopy, Loss};
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load::{self, Loaded};
+use crate::policy::session_policy;
 
 pub(crate) use held::{commit_held, discard_held};
+pub(crate) use rehearse::Rehearsal;
+pub(crate) use way::{Way, of as way_of};
 
 /// How a contained run ended.
 #[derive(Debug)]
@@ -35,6 +47,8 @@ pub(crate) enum Ended {
     Held { status: i32, id: String, because: String, changes: usize },
     /// What it did is gone.
     Discarded { status: i32, because: String },
+    /// Whoever started it ended it; what it had done is gone.
+    Interrupted,
     /// It never ran.
     Refused { because: Vec<String> },
 }
@@ -48,6 +62,10 @@ pub(crate) fn cell(dirs: &Dirs) -> Cell {
 struct Situation<'a> {
     dirs: &'a Dirs,
     call: ToolCall,
+    /// The command line, as it was typed or as a hook had judged it.
+    command: String,
+    /// The call of an agent that this run takes the place of, and the session that the agent is in.
+    replaces: Option<(Ticket, Rc<Session>)>,
     id: String,
     project: Option<String>,
     loaded: Loaded,
@@ -57,24 +75,20 @@ struct Situation<'a> {
 
 /// Runs a command in a box. Nothing of it counts before it is judged and on record.
 pub(crate) fn run(dirs: &Dirs, command: &str, cwd: &str, ledger: &mut dyn Recorder) -> Result<Ended> {
-    let cell = cell(dirs);
-    held::recover(dirs)?;
-    let situation = Situation::of(dirs, command, cwd)?;
-    let said = evaluation::evaluate(&situation.call, &situation.world, &situation.policy);
-    if let Some(because) = situation.against(&said) {
-        return Ok(Ended::Refused { because });
-    }
-    let run = match cell.run(plan::plan(dirs, &situation.world, command, cwd)?) {
-        Ok(run) => run,
-        Err(RunError::Missing(missing)) => return Ok(Ended::Refused { because: vec![missing.sentence()] }),
-        Err(RunError::Plan(error)) => return Ok(Ended::Refused { because: vec![error.to_string()] }),
-        Err(error @ (RunError::Lost | RunError::State(_))) => return Err(error.into()),
+    Situation::typed(dirs, command, cwd)?.run(ledger)
+}
+
+/// Runs the call that a token stands for. A token works once, soon, and where the call was made.
+pub(crate) fn run_token(dirs: &Dirs, token: &str, cwd: &str, ledger: &mut dyn Recorder) -> Result<Ended> {
+    let ticket = match BoxMemory::open(dirs)?.redeem(token, cwd) {
+        Ok(ticket) => ticket,
+        Err(why) => return Ok(Ended::Refused { because: vec![format!("{why:#}")] }),
     };
-    situation.settle(&said, run, ledger)
+    Situation::replacing(dirs, ticket)?.run(ledger)
 }
 
 impl<'a> Situation<'a> {
-    fn of(dirs: &'a Dirs, command: &str, cwd: &str) -> Result<Situation<'a>> {
+    fn typed(dirs: &'a Dirs, command: &str, cwd: &str) -> Result<Situation<'a>> {
         let project = project_root(cwd);
         let loaded = load::load(dirs, project.as_deref(), "");
         // The hook has judged the call under the agent's own mode; here only the deeds are in question.
@@ -82,8 +96,71 @@ impl<'a> Situation<'a> {
         let world = DiskWorld::new(dirs, cwd, project.clone(), &loaded)
             .with_programs(loaded.own.programs)
             .with_shell(Agent::Generic.shell(&ThisMachine));
-        let call = ToolCall::bash(command, cwd);
-        Ok(Situation { dirs, call, id: call_ids::own_name(), project, loaded, policy, world })
+        let (call, id, command) = (ToolCall::bash(command, cwd), call_ids::own_name(), command.to_owned());
+        Ok(Situation { dirs, call, command, replaces: None, id, project, loaded, policy, world })
+    }
+
+    /// The same as the hook knew it: the agent, its session with all that happened there, and its rules.
+    fn replacing(dirs: &'a Dirs, ticket: Ticket) -> Result<Situation<'a>> {
+        let Some(agent) = Agent::parse(&ticket.agent) else { bail!("the token is for an unknown agent") };
+        let project = project_root(&ticket.cwd);
+        let mut loaded = load::load(dirs, project.as_deref(), agent.name());
+        session_policy::hold(dirs, &ticket.session, &mut loaded);
+        let session = Rc::new(Session::open(dirs, &ticket.session));
+        loaded.assign(agent.name(), (session.id(), session.began_ms()));
+        let policy = loaded.policy(Mode::Auto).map_err(anyhow::Error::msg)?;
+        let world = DiskWorld::new(dirs, &ticket.cwd, project.clone(), &loaded)
+            .with_programs(loaded.own.programs)
+            .with_shell(agent.shell(&ThisMachine))
+            .in_session(Rc::clone(&session));
+        let mut call = ToolCall::bash(&ticket.command, &ticket.cwd);
+        (call.agent, call.session) = (ticket.agent.clone(), ticket.session.clone().into());
+        call.subagent.clone_from(&ticket.subagent);
+        let (id, command) = (call_ids::own_name(), ticket.command.clone());
+        let replaces = Some((ticket, session));
+        Ok(Situation { dirs, call, command, replaces, id, project, loaded, policy, world })
+    }
+
+    fn run(self, ledger: &mut dyn Recorder) -> Result<Ended> {
+        held::recover(self.dirs)?;
+        let said = evaluation::evaluate(&self.call, &self.world, &self.policy);
+        if let Some(because) = self.changed_since(&said).or_else(|| self.against(&said)) {
+            return Ok(Ended::Refused { because });
+        }
+        let streams = plan::Streams::own()?;
+        let mut plan = plan::plan(self.dirs, &self.world, (&self.command, &self.call.cwd), streams)?;
+        plan.stop = Some(stop::on_signals()?);
+        let run = match cell(self.dirs).run(plan) {
+            Ok(run) => run,
+            Err(RunError::Missing(missing)) => return Ok(Ended::Refused { because: vec![missing.sentence()] }),
+            Err(RunError::Plan(error)) => return Ok(Ended::Refused { because: vec![error.to_string()] }),
+            Err(error @ (RunError::Lost | RunError::State(_))) => return Err(error.into()),
+        };
+        if run.spoiled() == Some(Spoiled::Stopped) {
+            run.discard().context("can't remove the run")?;
+            return Ok(Ended::Interrupted);
+        }
+        self.settle(&said, run, ledger)
+    }
+
+    /// Why a token counts no longer: rules, mode or the project's trust are not those that the hook judged by.
+    fn changed_since(&self, said: &Evaluation) -> Option<Vec<String>> {
+        let (ticket, _) = self.replaces.as_ref()?;
+        let is_same = self.loaded.mode(&ticket.agent) == Mode::Auto
+            && binding::policy(self.subject(said)).as_ref() == Some(&ticket.policy);
+        (!is_same)
+            .then(|| vec!["rules, configuration, trust or mode have changed since the call was judged".to_owned()])
+    }
+
+    fn subject<'s>(&'s self, evaluation: &'s Evaluation) -> GrantSubject<'s> {
+        GrantSubject {
+            call: &self.call,
+            evaluation,
+            mode: Mode::Auto,
+            loaded: &self.loaded,
+            project: self.project.as_deref(),
+            home: self.dirs.home(),
+        }
     }
 
     /// Why the command may not be tried, if so.
@@ -114,6 +191,10 @@ impl<'a> Situation<'a> {
         let outcome = Contained {
             exit: run.status(),
             took_ms: u64::try_from(run.usage().duration.as_millis()).unwrap_or(u64::MAX),
+            peak_kib: run.usage().peak_kib,
+            calls: run.usage().calls.iter().map(|(name, times)| ((*name).to_owned(), *times)).collect(),
+            deeds: Some(deeds::fingerprint(&deeds)),
+            call: self.replaces.as_ref().map(|(ticket, _)| ticket.call.clone()),
             wanted_network: plan::wanted_network(run.usage()),
             cut_off: run.spoiled().map(|spoiled| spoiled.sentence().to_owned()),
         };
@@ -158,6 +239,7 @@ impl<'a> Situation<'a> {
         let undo = kept.snapshot.as_ref().map(|_| self.id.clone());
         decided.snapshot = kept.snapshot;
         let _receipt = self.record(&decided, ledger)?;
+        self.note_arrivals(&decided)?;
         let status = run.status();
         let committed = run.commit(&deeds, &deeds::treatment(&deeds, &self.world));
         let became = if committed.is_ok() { Became::Ran } else { Became::Failed };
@@ -165,6 +247,9 @@ impl<'a> Situation<'a> {
         match committed {
             Ok(done) => {
                 crate::memory::snapshots::ran(self.dirs, &self.id);
+                if let Ok(memory) = BoxMemory::open(self.dirs) {
+                    memory.ran_contained(&self.call.cwd, &self.command);
+                }
                 Ok(Ended::Committed { status, changes: done.placed + done.removed, left: done.left, undo })
             }
             Err(refused) => {
@@ -189,15 +274,7 @@ impl<'a> Situation<'a> {
         let mut decided = Decided::bare(evaluation, Mode::Auto);
         decided.left_to = Some("queue");
         let _receipt = self.record(&decided, ledger)?;
-        let subject = GrantSubject {
-            call: &self.call,
-            evaluation: &decided.evaluation,
-            mode: Mode::Auto,
-            loaded: &self.loaded,
-            project: self.project.as_deref(),
-            home: self.dirs.home(),
-        };
-        let key = self.world.redaction_key();
+        let (subject, key) = (self.subject(&decided.evaluation), self.world.redaction_key());
         match held::hold(self.dirs, subject, (&self.id, key), (run, deeds))? {
             Some(id) => Ok(Ended::Held { status, id, because, changes }),
             None => Ok(Ended::Discarded { status, because: "it changed too much to be shown in full".to_owned() }),
@@ -212,10 +289,29 @@ impl<'a> Situation<'a> {
         Ok(Ended::Discarded { status, because })
     }
 
+    /// What nobody has read came from elsewhere, as far as later calls are concerned. Noted before anything is in place.
+    fn note_arrivals(&self, decided: &Decided) -> Result<()> {
+        let arrivals = &decided.evaluation.facts.arrivals;
+        if let Some(of) = self.world.arrivals_of()
+            && !arrivals.is_empty()
+        {
+            let own = || Rc::new(Session::open(self.dirs, &self.id));
+            let session = self.replaces.as_ref().map_or_else(own, |(_, session)| Rc::clone(session));
+            session.note_arrivals(of, arrivals, &self.world.take_replaced())?;
+        }
+        Ok(())
+    }
+
     fn record(&self, decided: &Decided, ledger: &mut dyn Recorder) -> Result<Receipt> {
         let proposed = ProposedCall::bare(self.call.clone());
         let placed = entry::DecisionContext { project: self.project.as_deref(), words: &self.loaded.assigned.words };
         ledger.append(entry::decision(&self.id, &proposed, decided, placed)?)
+    }
+
+    /// The call as a case that doorward has to learn: what it took for understood, it must at least ask about.
+    fn corpus_row(&self, said: &Evaluation) -> serde_json::Value {
+        serde_json::json!({ "id": format!("promise-{}", self.id), "tool": "bash", "input": { "command": said.facts.subject },
+            "cwd": self.call.cwd, "expect": { "min": "confirm" } })
     }
 
     /// doorward said that the call would do less than it did: a mistake of its own understanding.
@@ -228,7 +324,12 @@ impl<'a> Situation<'a> {
         let broken = unpromised(&said.facts, facts);
         let Some(first) = broken.first() else { return Ok(()) };
         let more = broken.len().saturating_sub(1);
-        let text = format!("{}: did more than it said: {} ({more} more)", said.facts.subject, first.target.shown());
+        let text = format!(
+            "{}: did more than it said: {} ({more} more); as a row for the corpus: {}",
+            said.facts.subject,
+            first.target.shown(),
+            self.corpus_row(said)
+        );
         let alert = crate::memory::alerts::new_alert(doorward_ledger::AlertKind::Promise, &self.id, &text);
         let _receipt = ledger.append(LogEntry::new(&alert)?)?;
         Ok(())

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use doorward_cell::{Command, Input, Output, Plan, Usage};
 use doorward_engine::{Configured, Machine, Sensitivity, place_of, redact};
 
@@ -23,7 +23,27 @@ const DEPTH: usize = 4;
 const LEADING_OUT: &[&str] =
     &["SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"];
 
-pub(super) fn plan(dirs: &Dirs, world: &DiskWorld, command: &str, cwd: &str) -> Result<Plan> {
+/// Where a run reads from and prints to.
+#[derive(Debug)]
+pub(super) struct Streams {
+    pub stdin: Input,
+    pub stdout: Output,
+    pub stderr: Output,
+}
+
+impl Streams {
+    /// Those of this process.
+    pub(super) fn own() -> Result<Streams> {
+        let passed = |error| anyhow::Error::new(error).context("can't pass input and output on");
+        Ok(Streams {
+            stdin: Input::From(std::io::stdin().as_fd().try_clone_to_owned().map_err(passed)?),
+            stdout: Output::To(std::io::stdout().as_fd().try_clone_to_owned().map_err(passed)?),
+            stderr: Output::To(std::io::stderr().as_fd().try_clone_to_owned().map_err(passed)?),
+        })
+    }
+}
+
+pub(super) fn plan(dirs: &Dirs, world: &DiskWorld, (command, cwd): (&str, &str), streams: Streams) -> Result<Plan> {
     let shell = PathBuf::from("/bin/sh");
     let shell = Some(PathBuf::from("/bin/bash")).filter(|bash| bash.exists()).unwrap_or(shell);
     let project = world.project().unwrap_or(cwd);
@@ -32,9 +52,7 @@ pub(super) fn plan(dirs: &Dirs, world: &DiskWorld, command: &str, cwd: &str) -> 
     plan.home = Some(PathBuf::from(dirs.home()));
     plan.env = environment(world);
     plan.masks = masks(dirs, world)?;
-    plan.stdin = Input::From(std::io::stdin().as_fd().try_clone_to_owned().context("can't pass standard input on")?);
-    plan.stdout = Output::To(std::io::stdout().as_fd().try_clone_to_owned().context("can't pass the output on")?);
-    plan.stderr = Output::To(std::io::stderr().as_fd().try_clone_to_owned().context("can't pass the output on")?);
+    (plan.stdin, plan.stdout, plan.stderr) = (streams.stdin, streams.stdout, streams.stderr);
     Ok(plan)
 }
 
@@ -43,6 +61,8 @@ pub(super) fn wanted_network(usage: &Usage) -> bool {
     usage.calls.iter().any(|(name, times)| *times > 0 && *name == "connect")
 }
 
+/// The environment of this process without what holds secrets or leads out, and with the size of its terminal: inside, the
+/// output is a pipe, and programs that lay out tables look here next.
 fn environment(world: &DiskWorld) -> Vec<(OsString, OsString)> {
     let key = world.redaction_key();
     let is_plain = |name: &str, value: &str| {
@@ -57,7 +77,15 @@ fn environment(world: &DiskWorld) -> Vec<(OsString, OsString)> {
         (Some(name), Some(value)) => is_plain(name, value),
         (None, _) | (_, None) => false,
     })
+    .chain(terminal_size())
     .collect()
+}
+
+fn terminal_size() -> Vec<(OsString, OsString)> {
+    let Ok(size) = rustix::termios::tcgetwinsize(std::io::stdout()) else { return Vec::new() };
+    let is_unset = |name: &&(&str, u16)| std::env::var_os(name.0).is_none() && name.1 > 0;
+    let sizes = [("COLUMNS", size.ws_col), ("LINES", size.ws_row)];
+    sizes.iter().filter(is_unset).map(|(name, size)| (name.into(), size.to_string().into())).collect()
 }
 
 /// Credentials in the home and doorward's own directories: the box shows them empty.

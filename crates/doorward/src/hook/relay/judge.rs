@@ -129,6 +129,10 @@ impl Judge {
             Ok(Ok((Decision::Ask(reason), _))) => Ruling::Ask(reason),
             Ok(Ok((Decision::Deny(reason), wait))) if !wait.is_zero() => Ruling::Wait(reason, wait),
             Ok(Ok((Decision::Deny(reason), _))) => Ruling::Refuse(reason),
+            // Only shell calls are replaced, and only by hooks.
+            Ok(Ok((Decision::Replace(..), _))) => {
+                Ruling::Refuse("doorward can't replace a call of this agent".to_owned())
+            }
             Ok(Err(error)) => Ruling::Refuse(format!("doorward: {error:#}; the call is blocked")),
             Err(_) => Ruling::Refuse("doorward: internal error; the call is blocked".to_owned()),
         }
@@ -182,8 +186,8 @@ impl Judge {
         let mut ledger = Ledger::open(&self.dirs);
         if !judged.is_handed_on {
             let session = judged.identity.session.as_str().into();
-            let _ =
-                note_outcome(CallReport { id: judged.decision.clone(), session, result }, &surroundings, &mut ledger);
+            let (id, agent) = (judged.decision.clone(), surroundings.agent);
+            let _ = note_outcome(CallReport { id, session, agent, result, shown: None }, &surroundings, &mut ledger);
         }
         if let Some(detail) = detail {
             let became = if result == CallResult::Ran { Became::Ran } else { Became::Failed };

@@ -343,7 +343,15 @@ fn of_a_thousand_calls_that_race_for_a_yes_exactly_one_runs() {
                     .in_session(session);
                 let evaluation = crate::memory::evaluation::evaluate(&call, &world, &policy);
                 let (mode, key) = (Mode::Auto, [0; 16]);
-                let door = GrantCheck { dirs: &dirs, call: &call, mode, loaded: &loaded, project: Some(&cwd), key };
+                let door = GrantCheck {
+                    dirs: &dirs,
+                    call: &call,
+                    mode,
+                    loaded: &loaded,
+                    project: Some(&cwd),
+                    key,
+                    rehearsal: None,
+                };
                 ready.wait();
                 for _ in 0..1000 / at_once {
                     match door.redeem(&evaluation, "d") {

@@ -48,6 +48,11 @@ impl Session {
         })?)
     }
 
+    /// Something in this session may give the agent prompts that nobody types.
+    pub(crate) fn may_prompt_itself(&self) -> bool {
+        self.known().state.prompts()
+    }
+
     /// Counts the orders that let a call run.
     pub(super) fn note_consent(&self, states: &States, decided: &Decided) -> Result<()> {
         let Evaluation { facts, judgement, .. } = &decided.evaluation;

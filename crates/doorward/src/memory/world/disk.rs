@@ -109,7 +109,7 @@ impl DiskWorld {
             cwd: cwd.to_owned(),
             temporary: temporary::shared(),
             scratch: temporary::directories(&home),
-            settings: config.settings(),
+            settings: Settings { desk_ports: crate::machine::desk_ports::desk_ports(dirs), ..config.settings() },
             own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),

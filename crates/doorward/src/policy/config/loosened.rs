@@ -25,6 +25,7 @@ pub(crate) fn held_back(said: &Config, counts: &Config) -> Vec<&'static str> {
         ("projects.trusted", lacks(&said.projects.trusted, &counts.projects.trusted)),
         ("programs.directories", lacks(&said.programs.directories, &counts.programs.directories)),
         ("reviewer", said.reviewer != counts.reviewer),
+        ("run.mode", said.run.mode() != counts.run.mode()),
         ("rules", stages::differ(&said.rules, &counts.rules)),
         ("strict", said.strict != counts.strict),
         ("profile.retain_days", said.profile.retain_days() != counts.profile.retain_days()),

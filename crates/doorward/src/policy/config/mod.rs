@@ -1,5 +1,6 @@
 //! The user's configuration: modes per agent, permission patterns, hosts, paths and thresholds.
 
+mod contained;
 mod loosened;
 mod notes;
 mod numbers;
@@ -16,6 +17,7 @@ use doorward_engine::{Mode, Pattern, Permissions, Policy, Settings};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use contained::{RunMode, Runs};
 pub(crate) use loosened::held_back;
 pub(crate) use notes::{Note, notes};
 pub(crate) use numbers::{Numbers, stricter};
@@ -52,6 +54,7 @@ pub(crate) struct Config {
     pub rules: Stages,
     pub notify: Notify,
     pub snapshots: Snapshots,
+    pub run: Runs,
     pub reviewer: Reviewer,
     #[serde(skip_serializing_if = "Profile::is_empty")]
     pub profile: Profile,
@@ -279,6 +282,8 @@ impl Config {
             denied_paths: own(&self.paths.denied),
             file_patterns: self.file_patterns(),
             strict: self.strict,
+            // Not configuration: the desk itself notes where it was.
+            desk_ports: Vec::new(),
         }
     }
 

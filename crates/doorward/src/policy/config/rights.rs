@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use doorward_engine::Mode;
 
-use super::{Agent, Config, DEFAULTS, Notify, Profile, Questions, Reviewer, stages};
+use super::{Agent, Config, DEFAULTS, Notify, Profile, Questions, Reviewer, Runs, stages};
 use crate::policy::snapshot_limits::Snapshots;
 
 /// What a source may do.
@@ -36,6 +36,7 @@ impl Config {
             self.notify = managed.notify.clone();
         }
         self.snapshots = managed.snapshots.or(self.snapshots);
+        self.run = managed.run.or(self.run);
         if !managed.profile.is_empty() {
             self.profile = managed.profile.clone().no_laxer_than(&self.profile);
         }
@@ -53,6 +54,7 @@ impl Config {
         self.programs.directories.clear();
         self.notify = Notify::default();
         self.snapshots = Snapshots::default();
+        self.run = Runs::default();
         // Sentences for a model, from a repository, could say anything.
         self.reviewer = Reviewer::default();
         self.rules = stages::tightening_only(self.rules);
@@ -71,6 +73,7 @@ impl Config {
             ("programs.directories", self.programs.directories.is_empty()),
             ("notify", !self.notify.is_set()),
             ("snapshots", self.snapshots == Snapshots::default()),
+            ("run", self.run == Runs::default()),
             ("reviewer", !self.reviewer.is_set()),
             ("rules", !stages::loosens(&self.rules)),
             ("profile", self.profile.is_empty()),
@@ -111,6 +114,7 @@ impl Config {
         self.programs.directories.retain(|directory| held.programs.directories.contains(directory));
         self.hosts.allowed = common(&self.hosts.allowed, &held.hosts.allowed);
         self.snapshots = self.snapshots.no_laxer_than(held.snapshots);
+        self.run = self.run.no_laxer_than(held.run);
         self.rules = stages::no_laxer_than(self.rules, &held.rules);
         self.profile = self.profile.no_laxer_than(&held.profile);
         // There is no telling which of two reviewers is stricter, so a change leaves none.
@@ -133,6 +137,7 @@ impl Config {
         self.projects.trusted.extend(other.projects.trusted.iter().cloned());
         self.thresholds = self.thresholds.or(other.thresholds);
         self.snapshots = self.snapshots.or(other.snapshots);
+        self.run = self.run.or(other.run);
         self.reviewer = self.reviewer.over(other.reviewer.clone());
         self.tightened_by(other)
     }

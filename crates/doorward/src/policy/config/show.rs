@@ -167,6 +167,7 @@ fn built_in(agent: &str) -> Vec<(String, Value)> {
         ("wait_seconds".to_owned(), json!(super::WAIT_SECONDS)),
         (format!("agents.{agent}.mode"), json!(Config::default().mode(agent).as_str())),
         listed("hosts.allowed"),
+        ("run.mode".to_owned(), json!(super::RunMode::default().as_str())),
         listed("paths.protected"),
         ("thresholds.confidence".to_owned(), json!(usual.confidence)),
         ("thresholds.irreversible".to_owned(), json!(usual.irreversible)),

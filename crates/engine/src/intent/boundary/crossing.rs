@@ -2,9 +2,11 @@
 
 use doorward_vocabulary::{Mark, Operation, Reversibility, Scope};
 
-use super::{Kind, Limit};
+use super::{Kind, Limit, names_file};
 use crate::effect::{Effect, Target};
 use crate::intent::Subject;
+use crate::intent::prose::Word;
+use crate::world::Tracking;
 
 /// Nouns that stand for everything the project consists of.
 // `don't change the code` means all sources, whatever they are called. Prose is told apart by its ending.
@@ -57,7 +59,7 @@ fn changes(effect: &Effect) -> bool {
 
 /// A limit on changing: files that are named, the code as a whole, or everything.
 fn changes_named(limit: &Limit, effect: &Effect, subject: &Subject<'_>) -> bool {
-    if !changes(effect) || is_scratch(effect) {
+    if !changes(effect) || is_scratch(effect) && !is_placed(limit, effect, subject) {
         return false;
     }
     let is_code = |thing: &String| CODE.contains(&thing.as_str());
@@ -113,7 +115,7 @@ fn changes_code(effect: &Effect, subject: &Subject<'_>) -> bool {
 fn changes_thing(thing: &str, effect: &Effect, subject: &Subject<'_>) -> bool {
     match (&effect.operation, &effect.target) {
         (Operation::Write | Operation::Delete, Target::Path(path)) => {
-            is_vague(effect)
+            may_take(thing, effect, subject)
                 || holds(path, thing, subject)
                 || by_mark(thing, effect)
                 || speaks(inner(path, subject), thing)
@@ -152,6 +154,13 @@ fn is_scratch(effect: &Effect) -> bool {
     effect.scope == Scope::Scratch
         || (matches!(effect.operation, Operation::Write | Operation::Delete)
             && (effect.marks.has(Mark::Temp) || effect.reversibility == Reversibility::Rebuildable))
+}
+
+/// The limit names a place, and the effect is about it or what holds it: that is meant, whatever kind of place it is.
+fn is_placed(limit: &Limit, effect: &Effect, subject: &Subject<'_>) -> bool {
+    let Target::Path(path) = &effect.target else { return false };
+    let places = || limit.things.iter().filter(|thing| thing.contains('/'));
+    places().any(|thing| names_path(thing, path, subject) || holds(path, thing, subject))
 }
 
 /// The marks of recipes: tests, builds and checks, and the project's own scripts.
@@ -200,6 +209,16 @@ fn is_check(effect: &Effect, subject: &Subject<'_>) -> bool {
         "all",
         "clean",
         "type",
+        // What runners of recipes offer to show of a project.
+        "dependencies",
+        "dependency",
+        "tasks",
+        "projects",
+        "properties",
+        "outdated",
+        "info",
+        "list",
+        "help",
     ];
     let words = recipe_words(effect, subject);
     let mut names = words.iter().filter(|word| !word.starts_with('-') && !matches!(**word, "run" | "exec"));
@@ -264,16 +283,36 @@ fn writes_sources(effect: &Effect, subject: &Subject<'_>) -> bool {
         || subject.text.is_some_and(|text| text.split_ascii_whitespace().any(assigned))
 }
 
-/// A deletion of which the files are not known.
-fn is_vague(effect: &Effect) -> bool {
-    effect.target == Target::Unknown
-        || (effect.operation == Operation::Delete
-            && effect.marks.has_any(&[Mark::Recursive, Mark::Wildcard, Mark::CountUnknown]))
+/// A deletion of which the files are not known takes the thing along, or may.
+fn may_take(thing: &str, effect: &Effect, subject: &Subject<'_>) -> bool {
+    let takes_tree = effect.operation == Operation::Delete
+        && effect.marks.has_any(&[Mark::Recursive, Mark::Wildcard, Mark::CountUnknown]);
+    match &effect.target {
+        Target::Unknown => true,
+        Target::Path(path) if takes_tree => may_hold(path, thing, subject),
+        Target::Path(_) | Target::Host(_) | Target::Program(_) | Target::Resource(_) => takes_tree,
+    }
+}
+
+/// Something that the noun means may lie in this directory.
+fn may_hold(directory: &str, thing: &str, subject: &Subject<'_>) -> bool {
+    // What git ignores is output, or belongs to tools: whoever names a thing without a place means one of the project.
+    if matches!(subject.world.tracking(directory), Tracking::Ignored | Tracking::Rebuildable) && !thing.contains('/') {
+        return false;
+    }
+    let below = subject.world.below(directory).filter(|_| subject.world.lists_everything());
+    let word = Word { text: thing.to_owned(), is_quoted: false };
+    match below {
+        // A file has one name; other nouns may stand for anything there.
+        Some(below) if names_file(&word) => below.iter().any(|(path, _)| names_path(thing, path, subject)),
+        Some(_) | None => true,
+    }
 }
 
 /// Nothing in particular is named, or one of the named things is hit or cannot be ruled out.
 fn hits(things: &[String], effect: &Effect, subject: &Subject<'_>) -> bool {
-    things.is_empty() || is_vague(effect) || things.iter().any(|thing| is_about(thing, effect, subject))
+    let is_hit = |thing: &String| may_take(thing, effect, subject) || is_about(thing, effect, subject);
+    things.is_empty() || things.iter().any(is_hit)
 }
 
 /// The noun may stand for what the effect acts on or by.

@@ -7,6 +7,8 @@ use crate::call::Tool;
 use crate::effect::Effect;
 use crate::intent::Subject;
 use crate::intent::prose::Word;
+use crate::knowledge::built_in;
+use crate::knowledge::schema::Facet;
 
 /// Words around the name of a package; the name itself has to be the one in the command.
 const AROUND: &[&str] = &[
@@ -20,14 +22,6 @@ const AROUND: &[&str] = &[
     "crates",
     "module",
     "dev",
-    "npm",
-    "pip",
-    "cargo",
-    "yarn",
-    "pnpm",
-    "bun",
-    "uv",
-    "go",
     "using",
     "via",
     "project",
@@ -37,6 +31,15 @@ const AROUND: &[&str] = &[
     "devdependency",
     "well",
 ];
+
+fn is_package_manager(word: &str) -> bool {
+    built_in().facets(word).has(Facet::AddsDependencies)
+}
+
+/// The word stands beside the name of a package: `add lodash with npm`.
+fn is_around(word: &str) -> bool {
+    AROUND.contains(&word) || is_package_manager(word)
+}
 
 /// `add lodash`, `install the crate serde`, `bump serde to 1.0.200`: every package that is installed is named, and nothing else.
 pub(super) fn is_ordered(verb: &str, words: &[&Word], effect: &Effect, subject: &Subject<'_>) -> bool {
@@ -60,7 +63,7 @@ pub(super) fn is_ordered(verb: &str, words: &[&Word], effect: &Effect, subject: 
             fits && words.iter().any(|word| is_package(&word.text, &package))
         };
         let is_understood = |word: &&&Word| {
-            AROUND.contains(&word.text.as_str())
+            is_around(&word.text)
                 || is_version(&word.text)
                 || packages.iter().any(|package| is_package(&word.text, &package.to_lowercase()))
         };
@@ -125,11 +128,10 @@ pub(super) fn is_declared(verb: &str, words: &[&Word], effect: &Effect, subject:
     let (versions, rest): (Vec<&str>, Vec<&str>) =
         words.iter().map(|word| word.text.as_str()).partition(|text| is_version(text));
     // `bump go`: the language has the name of its tool.
-    let names: Vec<&str> =
-        rest.iter().copied().filter(|text| !AROUND.contains(text) || rest.len() == 1 && *text == "go").collect();
-    let name = match (names.as_slice(), rest.as_slice()) {
-        ([name], _) => *name,
-        ([], words) if words.contains(&"go") => "go",
+    let names: Vec<&str> = rest.iter().copied().filter(|text| !is_around(text)).collect();
+    let tools: Vec<&str> = rest.iter().copied().filter(|text| is_package_manager(text)).collect();
+    let name = match (names.as_slice(), tools.as_slice()) {
+        ([name], _) | ([], [name]) => *name,
         _ => return false,
     };
     let said = match versions.as_slice() {

@@ -7,7 +7,7 @@ use super::{Code, stdlib};
 use crate::effect::{Effect, Target};
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
-use crate::observe::program::file_trust::{FileRun, How, is_changed};
+use crate::observe::program::file_trust::{FileRun, How, is_changed, was_there};
 use crate::observe::program::recipe::project_program;
 use crate::observe::program::roles::role;
 use crate::observe::sheet::observer::Observer;
@@ -84,7 +84,8 @@ fn python_import(runner: &mut Runner<'_, '_>, module: &str, code: &mut Code<'_>,
 pub(crate) fn source_root(world: &dyn World, module: &str, state: &State<'_>) -> Option<String> {
     let project = world.project().filter(|_| world.project_trusted())?;
     let is_old = |file: &str| {
-        let is_there = matches!(world.tracking(file), Tracking::Clean | Tracking::Modified);
+        let is_there =
+            matches!(world.tracking(file), Tracking::Clean | Tracking::Modified) || was_there(world, file, state);
         is_there && world.look(file).kind == Kind::File && !is_changed(world, file, state)
     };
     let manifests = ["pyproject.toml", "setup.py", "setup.cfg"].map(|name| path::join(project, name));

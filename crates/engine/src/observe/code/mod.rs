@@ -23,6 +23,7 @@ use crate::observe::program::args::Args;
 use crate::observe::program::carrying::note_carried_fields;
 use crate::observe::program::destination::is_disposable;
 use crate::observe::program::file_roles::{network_flows, plain};
+use crate::observe::program::grammar::literal_edit::{Substitution, see_edits};
 use crate::observe::program::sinks::displaces_sink;
 use crate::observe::program::stated::note_downloads;
 use crate::observe::program::{Invocation, roles};
@@ -81,6 +82,8 @@ struct Code<'c> {
     beside: Option<String>,
     /// Imported modules of the project, judged when they were imported.
     modules: Vec<String>,
+    /// Files that get their own text back, with literal replacements.
+    edits: Vec<doorward_code::Edit>,
 }
 
 /// A text in another language, and who is given it.
@@ -113,7 +116,7 @@ pub(super) fn code_beside(
     let unknown = Stream::unknown(Origin::default());
     let mut invocation = Invocation::new(by.clone(), Args::default(), unknown, state.cwd.as_deref());
     invocation.done = true;
-    let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new() };
+    let mut code = Code { language, invocation: &mut invocation, beside, modules: Vec::new(), edits: Vec::new() };
     runner.depth += 3;
     let output = read_code(runner, text, &mut code, state);
     runner.depth -= 3;
@@ -126,6 +129,7 @@ fn read_code(runner: &mut Runner<'_, '_>, text: &str, code: &mut Code<'_>, state
     if let Some(unclear) = reading.unclear.first().filter(|_| runner.manner != Manner::Source) {
         return opaque_code(runner.out, &format!(": {unclear}"), Some(language), &code.invocation.by);
     }
+    code.edits.clone_from(&reading.edits);
     imports(runner, &reading, code, state);
     // What comes in is known before what goes out, whatever the order of the text.
     let acts = reading.uses.iter().map(|used| (used, act_of(language, used)));
@@ -222,9 +226,35 @@ fn on(runner: &mut Runner<'_, '_>, used: &Use, at: At, role: Role, code: &mut Co
     if matches!(value, Value::Plain(_)) && matches!(role, Role::Read | Role::Write) {
         return;
     }
+    let edit =
+        value.text().filter(|_| role == Role::Write).and_then(|path| code.edits.iter().find(|edit| edit.path == path));
+    let edits = edit.map(substitutions);
     for field in values::fields(value, runner.out.world.home()) {
-        roles::role(runner, &field, role, code.invocation, state);
+        let Some(edits) = &edits else {
+            roles::role(runner, &field, role, code.invocation, state);
+            continue;
+        };
+        let ((), mut caused) = runner.collect(|runner| roles::role(runner, &field, role, code.invocation, state));
+        see_edits(&mut caused, edits, runner.out.world);
+        runner.out.write(caused);
     }
+}
+
+/// What such an edit takes out and puts in: each text that may be put in for each that may be taken out.
+fn substitutions(edit: &doorward_code::Edit) -> Vec<Substitution> {
+    // A loop over more pairs counts as a pattern, which is judged by what it puts in alone.
+    const PAIRS: usize = 64;
+    let of = |replaced: &doorward_code::Replacement| {
+        let olds = replaced.old.iter().flatten().map(|old| Some(old.clone()));
+        let olds: Vec<Option<String>> = olds.take(PAIRS / replaced.new.len().max(1)).collect();
+        let is_whole = replaced.old.as_ref().is_some_and(|all| all.len() == olds.len() && !all.is_empty());
+        let olds = if is_whole { olds } else { vec![None] };
+        let pair = move |new: &String| {
+            olds.iter().map(|old| Substitution::literal(old.clone(), new.clone())).collect::<Vec<_>>()
+        };
+        replaced.new.iter().flat_map(pair).collect::<Vec<_>>()
+    };
+    edit.replaced.iter().flat_map(of).collect()
 }
 
 /// `os.rename`, `shutil.copytree`: what lay at the first path lies at the second.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::super::field::Field;
 use super::super::files::{edit_tool, read_tool, search_tool, write_tool};
 use super::super::hidden::note_hidden;
+use super::super::page_scripts::only_looks;
 use super::super::paths::touch::Touch;
 use super::super::sheet::observer::{By, Observer};
 use super::arguments::{self, ARGUMENTS, Given, inner_json, text_argument};
@@ -71,20 +72,40 @@ fn protocol_tool(name: &str) -> Option<ServerTool> {
 /// Writes down what a known tool does.
 pub(super) fn tool(out: &mut Observer<'_>, call: &ServerCall<'_>, tool: &ServerTool) {
     let doubt = doubt(out, call);
+    let text = call.args.as_str().and_then(inner_json);
+    let args = text.as_ref().unwrap_or(call.args);
+    // What a script does to the page stands in the script.
+    let tool = &if script_only_looks(tool, args) { looking(tool) } else { tool.clone() };
     if let Some(effect) = effect(call, tool, doubt) {
         out.effect(effect);
     }
-    if tool.does == ToolDoes::Runs {
+    if matches!(tool.does, ToolDoes::Runs | ToolDoes::Scripts) {
         out.lower(Degree::Opaque, "code given to a tool server");
     }
-    let text = call.args.as_str().and_then(inner_json);
-    match text.as_ref().unwrap_or(call.args) {
+    match args {
         Value::Object(fields) => Arguments { call, tool, fields }.observe(out),
         Value::Null => {}
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
             out.lower(Degree::Opaque, format!("arguments of `{}` that are not named", call.name));
         }
     }
+}
+
+/// A tool that runs scripts in a page was given some, and all of them only look at it.
+fn script_only_looks(tool: &ServerTool, args: &Value) -> bool {
+    let Value::Object(fields) = args else { return false };
+    let is_script = |key: &String| tool.argument(key) == Some(Argument::Code);
+    let mut scripts = fields.iter().filter(|(key, _)| is_script(key)).map(|(_, value)| value).peekable();
+    tool.does == ToolDoes::Scripts
+        && scripts.peek().is_some()
+        && scripts.all(|value| value.as_str().is_some_and(only_looks))
+}
+
+/// The same tool as one that reads.
+fn looking(tool: &ServerTool) -> ServerTool {
+    let takes = tool.takes.iter().cloned();
+    let read = |(name, argument)| (name, if argument == Argument::Code { Argument::Data } else { argument });
+    ServerTool { does: ToolDoes::Reads, takes: takes.map(read).collect(), ..tool.clone() }
 }
 
 /// What the tool does beside what its arguments say; `None` if there is nothing beside.
@@ -97,7 +118,9 @@ fn effect(call: &ServerCall<'_>, tool: &ServerTool, doubt: Option<Mark>) -> Opti
         ToolDoes::Notes => (Operation::Mutate, &[]),
         ToolDoes::Page | ToolDoes::Changes => (Operation::Mutate, &[Mark::ExternalWrite]),
         ToolDoes::Sends => (Operation::Mutate, &[Mark::ExternalWrite, Mark::ExternalMessage, Mark::McpDestructive]),
-        ToolDoes::Destroys | ToolDoes::Runs => (Operation::Mutate, &[Mark::ExternalWrite, Mark::McpDestructive]),
+        ToolDoes::Destroys | ToolDoes::Runs | ToolDoes::Scripts => {
+            (Operation::Mutate, &[Mark::ExternalWrite, Mark::McpDestructive])
+        }
     };
     let mut effect = Effect::new(operation, call.target());
     marks.iter().for_each(|mark| effect.marks.add(*mark));
@@ -106,7 +129,7 @@ fn effect(call: &ServerCall<'_>, tool: &ServerTool, doubt: Option<Mark>) -> Opti
         ToolDoes::Notes => (Scope::Project, Reach::Workspace, Reversibility::Tracked),
         ToolDoes::Reads | ToolDoes::Secrets => (Scope::External, Reach::Workspace, Reversibility::NothingChanges),
         ToolDoes::Page | ToolDoes::Changes => (Scope::External, Reach::Beyond, Reversibility::Tracked),
-        ToolDoes::Sends | ToolDoes::Destroys | ToolDoes::Runs => {
+        ToolDoes::Sends | ToolDoes::Destroys | ToolDoes::Runs | ToolDoes::Scripts => {
             (Scope::External, Reach::Beyond, Reversibility::Irreversible)
         }
     };
@@ -193,7 +216,7 @@ impl Arguments<'_> {
                 true
             }
             ToolDoes::Reads | ToolDoes::Page | ToolDoes::Changes | ToolDoes::Sends => true,
-            ToolDoes::Destroys | ToolDoes::Secrets | ToolDoes::Runs => true,
+            ToolDoes::Destroys | ToolDoes::Secrets | ToolDoes::Runs | ToolDoes::Scripts => true,
         };
         if leaves && secret::holds_encoded(text) {
             out.flow(FlowKind::SecretToNetwork, Default::default(), Default::default());

@@ -1,9 +1,11 @@
 //! Environment variables: which ones turn data into code, which ones are harmless, which ones hold secrets.
 
+mod arguments;
 mod tables;
 
 use crate::knowledge::{self, schema::Facet};
-use tables::{HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES, WEAKENS_TLS};
+pub(super) use arguments::{is_argument, is_plain_switch};
+use tables::{CACHES, HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES, WEAKENS_TLS};
 
 /// Variables that say whether and where a shell writes down what was typed.
 // An agent has no reason to keep a person from seeing what was typed (machine-071, machine-072).
@@ -122,6 +124,11 @@ pub(super) fn leads_elsewhere(name: &str, value: Option<&str>) -> bool {
         || (name == "GH_REPO" && value.is_none_or(names_host))
         || (name == "PGHOST" && !is_here(value))
         || (is_set && (HANDING.split_whitespace().any(|known| known == name) || name.starts_with("TF_CLI_ARGS_")))
+}
+
+/// The variable says where a tool chain keeps what it can make again.
+pub(super) fn is_cache(name: &str) -> bool {
+    CACHES.contains(&name)
 }
 
 /// A value that makes a poisonous variable harmless.

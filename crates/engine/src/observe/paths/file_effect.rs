@@ -75,13 +75,16 @@ fn absolute(text: &str, cwd: Option<&str>) -> Option<String> {
 impl Observer<'_> {
     /// A path that is not wholly known.
     fn touch_dynamic(&mut self, touch: Touch, field: &Field, cwd: Option<&str>, by: &By) -> Touched {
+        if field.shape == Shape::Place && touch.reads() && touch != Touch::Upload {
+            return self.touch_place(touch, by);
+        }
         let contained = match field.shape {
             // The list was made in the project; elsewhere the same names are other files.
             Shape::ProjectPaths | Shape::Matched | Shape::ProjectNames => {
                 field.prefix().is_empty() && is_ours(cwd, self.world)
             }
             Shape::Token | Shape::OwnJob | Shape::Below => true,
-            Shape::Any | Shape::Begun => false,
+            Shape::Any | Shape::Begun | Shape::Place => false,
         };
         let touch = match (field.shape, touch) {
             // Any file below may be the one.
@@ -94,6 +97,7 @@ impl Observer<'_> {
                 | Shape::Token
                 | Shape::OwnJob
                 | Shape::Begun
+                | Shape::Place
                 | Shape::Any,
                 touch,
             ) => touch,
@@ -120,6 +124,22 @@ impl Observer<'_> {
                 Touched { path: None, sensitive: field.origin.secret }
             }
         }
+    }
+
+    /// Something that a tool chain keeps; what a rule of the user denies may lie there.
+    fn touch_place(&mut self, touch: Touch, by: &By) -> Touched {
+        if !self.world.settings().denied_paths.is_empty() {
+            self.lower(Degree::Opaque, "which path a rule denies, among those of a tool chain");
+        }
+        let mut effect = Effect::new(Operation::Read, Target::Resource("files of a tool chain".into()));
+        effect.scope = Scope::System;
+        if touch.is_tree() {
+            effect.marks.add(Mark::Recursive);
+        }
+        effect.by.clone_from(&by.name);
+        effect.part = by.part;
+        self.effect(effect);
+        Touched::default()
     }
 
     /// A path with wildcards: judged as its fixed directory, and as the most sensitive name that it may match.
@@ -162,7 +182,7 @@ impl Observer<'_> {
         let everything = pattern.chars().all(|character| matches!(character, '*' | '?'));
         let sensitive =
             sensitive || (touch != Touch::List && everything && super::globs::holds_secrets(&resolved, self.world));
-        if sensitive || (!inside && is_wide(&resolved, self.world.home())) {
+        if sensitive || (touch != Touch::List && !inside && is_wide(&resolved, self.world.home())) {
             self.lower(Degree::Opaque, format!("the wildcard `{pattern}` may match something sensitive"));
         }
         if pattern.split('/').count() > 1 || pattern.contains("**") {

@@ -5,6 +5,7 @@ use doorward_vocabulary::{Mark, Reversibility, Scope};
 use super::touch::Touch;
 use crate::effect::{Amount, Effect};
 use crate::observe::sheet::observer::Observer;
+use crate::path;
 use crate::policy::Thresholds;
 use crate::world::{Kind, Tally, Tracking, World};
 
@@ -68,6 +69,11 @@ impl Observer<'_> {
             (Tracking::Modified | Tracking::Untracked, Touch::Edit | Touch::Append | Touch::Metadata) => {
                 Reversibility::Tracked
             }
+            (Tracking::Outside, Touch::Edit | Touch::Append | Touch::Metadata)
+                if is_in_bare_project(self.world, real) =>
+            {
+                Reversibility::Tracked
+            }
             (
                 Tracking::Modified | Tracking::Untracked | Tracking::Ignored | Tracking::Outside | Tracking::Unknown,
                 _,
@@ -98,6 +104,17 @@ impl Observer<'_> {
         }
         is_own
     }
+}
+
+/// The file lies in a project that is no repository: there is no git to say what belongs to it.
+pub(crate) fn is_in_bare_project(world: &dyn World, file: &str) -> bool {
+    let Some(project) = world.project() else { return false };
+    // Nobody means everything on a machine, or all that a user has, by a project.
+    let is_everything = project == "/" || world.home().is_some_and(|home| path::under(home, project));
+    world.tracking(file) == Tracking::Outside
+        && path::under(file, project)
+        && !is_everything
+        && world.git(project).is_none()
 }
 
 fn tree_reversibility(world: &dyn World, real: &str, effect: &mut Effect) -> Reversibility {

@@ -56,12 +56,17 @@ pub(crate) fn is_plain_inside(field: &Field, cwd: Option<&str>, world: &dyn Worl
         })
 }
 
-/// Every entry is the project or its `src`: the code that its tests and scripts are about.
+/// Every entry is the project or its `src`, the code that its tests and scripts are about, or was there before.
 pub(crate) fn source_roots(text: &str, cwd: Option<&str>, world: &dyn World) -> bool {
     let (Some(cwd), Some(project)) = (cwd, world.project()) else { return false };
+    // `PYTHONPATH=src:$PYTHONPATH` without such a variable: the empty entry is the directory of the command.
+    let text = text.strip_prefix(':').or_else(|| text.strip_suffix(':')).unwrap_or(text);
+    let before = world.environment("PYTHONPATH");
     text.split(':').all(|entry| {
         let path = lexical(&crate::path::join(cwd, entry));
-        !entry.is_empty() && under(cwd, project) && (path == project || path == crate::path::join(project, "src"))
+        let is_kept = before.as_deref().is_some_and(|before| before.split(':').any(|old| old == entry));
+        let is_source = path == project || path == crate::path::join(project, "src");
+        !entry.is_empty() && (is_kept || under(cwd, project) && is_source)
     })
 }
 

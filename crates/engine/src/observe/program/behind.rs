@@ -3,7 +3,8 @@
 
 use std::rc::Rc;
 
-use super::{Start, powershell, run};
+use super::grammar::powershell;
+use super::{Start, run};
 use crate::knowledge::schema::Facet;
 use crate::observe::field::Field;
 use crate::observe::program::Invocation;

@@ -9,7 +9,7 @@ use crate::knowledge::{
     schema::{Does, Facet},
 };
 use crate::observe::field::Field;
-use crate::observe::program::file_trust::fetched_here;
+use crate::observe::program::file_trust::{fetched_here, was_there};
 use crate::observe::recipes::arrived::foreign_place;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
@@ -80,7 +80,7 @@ pub(super) fn builds_directory(
     let patterns = invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter());
     let recipes: Vec<String> = patterns.map(|name| path::join(&resolved.real, name)).collect();
     let is_recipe = |file: &String| {
-        matches!(out.world.tracking(file), Tracking::Clean | Tracking::Modified)
+        (matches!(out.world.tracking(file), Tracking::Clean | Tracking::Modified) || was_there(out.world, file, state))
             && foreign_place(out.world, file, state).is_none()
     };
     recipes.iter().any(is_recipe)

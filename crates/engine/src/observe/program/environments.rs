@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::knowledge::schema::Facet;
 use crate::observe::field::Field;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::State;
@@ -63,7 +64,7 @@ pub(crate) fn program_of_environment(world: &dyn World, name: &str, state: &Stat
 /// The environment will have the program by the time the command runs: a known one that works on projects.
 pub(crate) fn is_provided(out: &Observer<'_>, name: &str, state: &State<'_>) -> bool {
     let is_known = |entry: crate::knowledge::schema::Entry| !entry.delegates.is_empty();
-    let is_python = matches!(name, "python" | "python3");
+    let is_python = out.knowledge.facets(name).has(Facet::RunsPython);
     state.venv.as_deref() == Some("") && (is_python || out.knowledge.entry(name).is_some_and(is_known))
 }
 

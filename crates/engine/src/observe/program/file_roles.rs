@@ -10,7 +10,7 @@ use crate::observe::connect::Exchange;
 use crate::observe::field::{Field, UNKNOWN};
 use crate::observe::paths::touch::Touch;
 use crate::observe::sheet::observer::{By, Observer};
-use crate::observe::shell::aftermath::store;
+use crate::observe::shell::aftermath::{hold, store};
 use crate::observe::shell::exports::exported;
 use crate::observe::shell::simple::file_stream;
 use crate::observe::shell::state::State;
@@ -82,7 +82,9 @@ pub(crate) fn writes(
         invocation.stored.push(path.clone());
         // `mkdir`: the program reads nothing that it could put there.
         let makes_nothing_else = invocation.roles.iter().all(|role| *role == Role::Create);
-        let is_new = touch == Touch::Create && makes_nothing_else && out.world.look(&path).kind == Kind::Missing;
+        let only_makes = touch == Touch::Create && makes_nothing_else;
+        let is_new = only_makes && out.world.look(&path).kind == Kind::Missing;
+        let store = if only_makes { hold } else { store };
         store(out, path.clone(), content, origin, state);
         if let Some(file) = std::rc::Rc::make_mut(&mut state.written).get_mut(&path).filter(|_| is_new) {
             file.is_new_directory = true;

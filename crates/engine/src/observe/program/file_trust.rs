@@ -3,13 +3,14 @@
 use doorward_vocabulary::{Marks, Operation, Reach, Reversibility, Scope};
 
 use crate::effect::{Effect, Target};
+use crate::observe::paths::reversible::is_in_bare_project;
 use crate::observe::recipes::arrived::foreign_place;
 use crate::observe::sheet::observer::{By, Observer};
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
 use crate::path;
 use crate::permissions::wildcard;
-use crate::world::{Tracking, World};
+use crate::world::{Kind, Tracking, World};
 
 /// The file was written or changed: since the project was trusted, in this session, or by this call.
 pub(crate) fn is_changed(world: &dyn World, file: &str, state: &State<'_>) -> bool {
@@ -17,12 +18,24 @@ pub(crate) fn is_changed(world: &dyn World, file: &str, state: &State<'_>) -> bo
     look.changed_since_trust || look.created_this_session || state.written.contains_key(file)
 }
 
+/// The project is no repository, and the file lay in it when it was trusted: what git tracks is its tree, and without git all that
+/// was there is (decision 0045).
+pub(crate) fn was_there(world: &dyn World, file: &str, state: &State<'_>) -> bool {
+    let is_put_there =
+        || state.written.iter().any(|(place, written)| path::under(file, place) && !written.is_new_directory);
+    is_in_bare_project(world, file)
+        && matches!(world.look(file).kind, Kind::File | Kind::Unlisted)
+        && !is_changed(world, file, state)
+        && !is_put_there()
+        && foreign_place(world, file, state).is_none()
+}
+
 /// A file of a trusted project, as it was when it was trusted.
 pub(crate) fn is_own_setting(world: &dyn World, file: &str, state: &State<'_>) -> bool {
     !is_changed(world, file, state)
         && foreign_place(world, file, state).is_none()
         && world.project_trusted()
-        && world.tracking(file) == Tracking::Clean
+        && (world.tracking(file) == Tracking::Clean || was_there(world, file, state))
 }
 
 /// Why a file of the project does not count as what was trusted.

@@ -7,7 +7,9 @@ use super::builds::lies_outside;
 use super::file_trust::is_changed;
 use super::findings::Findings;
 use super::named_tasks::destroys_data;
-use crate::knowledge::schema::{Grammar, Role};
+use super::value_shapes::names_guarded;
+use crate::knowledge::built_in;
+use crate::knowledge::schema::{Facet, Grammar, Role};
 use crate::observe::code;
 use crate::observe::field::Field;
 use crate::observe::shell::state::State;
@@ -34,7 +36,7 @@ const UNDOING: &[&str] = &[
 ];
 
 /// Words that say that it is about a database.
-// Tools and task names of the common frameworks. A word of this list alone is harmless.
+// What task names of the common frameworks say; tools that migrate databases count too. Such a word alone is harmless.
 const DATABASES: &[&str] = &[
     "db",
     "database",
@@ -44,26 +46,13 @@ const DATABASES: &[&str] = &[
     "migration",
     "migrations",
     "schema",
-    "prisma",
-    "typeorm",
-    "sequelize",
-    "knex",
     "drizzle",
     "mikro",
     "orm",
-    "alembic",
-    "flyway",
-    "liquibase",
     "phinx",
     "ecto",
-    "sqlx",
-    "diesel",
-    "dbmate",
-    "supabase",
     "doctrine",
     "postgres",
-    "mysql",
-    "mongo",
     "sqlite",
     "redis",
 ];
@@ -189,6 +178,10 @@ fn handed_files<'w>(world: &dyn World, words: impl Iterator<Item = &'w Field>, i
             Some((flag, value)) => (flag, value),
             None => (std::mem::replace(&mut before, &word.text), word.text.as_str()),
         };
+        if flag.starts_with('-') && names_guarded(world, invocation.cwd.as_deref(), value) {
+            let what = format!("what `{}` does with `{}`, which is loaded by itself", invocation.by.name, word.shown());
+            found.doubt(Degree::Unknown, what);
+        }
         found.extend(loaded(world, flag, &word.with_text(value), invocation));
     }
     found
@@ -236,7 +229,9 @@ pub(super) fn asks_to_destroy<'w>(script: &str, words: impl Iterator<Item = &'w 
     };
     let pieces: Vec<String> = words.iter().flat_map(|word| split(word)).collect();
     let has = |known: &[&str]| pieces.iter().any(|piece| known.contains(&piece.as_str()));
-    let is_about_data = has(DATABASES) || split(script).iter().any(|piece| DATABASES.contains(&piece.as_str()));
+    let is_database =
+        |piece: &String| DATABASES.contains(&piece.as_str()) || built_in().facets(piece).has(Facet::MigratesDatabases);
+    let is_about_data = pieces.iter().any(is_database) || split(script).iter().any(is_database);
     let loses = has(&["loss"]) && has(&["data"]);
     let forced = has(&["push"]) && has(&["force"]);
     // To an earlier version the way leads back.

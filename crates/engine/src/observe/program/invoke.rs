@@ -1,6 +1,6 @@
 //! One invocation of a known program, from its words to what comes out.
 
-use doorward_vocabulary::{Degree, Operation};
+use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::arriving::note_arrivals;
 use super::conditions::{asks_a_subcommand, asks_anything};
@@ -25,7 +25,7 @@ use super::stated::{effects_of, note_downloads};
 use super::switches::note_switches;
 use super::value_shapes::{filled_by_wildcard, foreign_code, foreign_settings, shaped_values};
 use super::words::{default_operand, flag_values, operands};
-use super::{Invocation, args, extra_checks, listing, scalar_output};
+use super::{Invocation, args, extra_checks, listing, places, scalar_output};
 use crate::knowledge::schema::{Does, Facet};
 use crate::observe::field::Field;
 use crate::observe::program::carry_out::carry_out;
@@ -65,6 +65,9 @@ pub(crate) fn invoke<'a>(
     let before = std::rc::Rc::clone(&state.written);
     let ((), mut caused) = runner.collect(|runner| act(runner, &mut invocation, state));
     note_guard(&mut caused, &invocation);
+    if is_answered(&invocation) {
+        caused.remove(Mark::Interactive);
+    }
     note_switches(runner.out, &mut caused, &invocation);
     note_downloads(runner.out, &invocation, state);
     note_arrivals(runner.out, &caused, &invocation);
@@ -73,10 +76,24 @@ pub(crate) fn invoke<'a>(
     if let Some(shape) = listing::shape(&invocation, runner.out.world) {
         invocation.output.shape = shape;
     }
+    if places::prints_a_place(&invocation, state) {
+        invocation.output.shape = Shape::Place;
+    }
     if scalar_output::prints_a_token(&invocation) {
         invocation.output.shape = Shape::Token;
     }
     finish(runner.out, invocation)
+}
+
+/// `printf 'y\nn\n' | git add -p`: whatever is asked, the answers stand there, and none of them opens an editor.
+fn is_answered(invocation: &Invocation) -> bool {
+    let is_asked =
+        invocation.args.is(Facet::AsksForHunks) && !invocation.args.has_any(&["-e", "--edit", "-i", "--interactive"]);
+    let answers = invocation.input.text.as_deref().filter(|_| is_asked);
+    answers.is_some_and(|text| {
+        let is_plain = |line: &str| matches!(line, "y" | "n" | "q" | "a" | "d" | "j" | "J" | "k" | "K" | "s" | "");
+        !text.is_empty() && text.lines().all(is_plain)
+    })
 }
 
 /// Everything that the words of an invocation make happen.

@@ -29,8 +29,8 @@ mod naming;
 mod patch_hunk;
 mod patch_text;
 mod patches;
+mod places;
 mod positions;
-pub(super) mod powershell;
 mod project_first;
 pub(super) mod provenance;
 mod reading;
@@ -42,7 +42,7 @@ pub(super) mod scripts;
 mod searches;
 pub(super) mod sinks;
 #[cfg(test)]
-mod spellings;
+mod spellings_tests;
 pub(super) mod stated;
 pub(super) mod sweeps;
 mod switches;

@@ -3,6 +3,7 @@
 use doorward_vocabulary::{Mark, Operation, Reach, Reversibility, Scope};
 
 use super::Invocation;
+use crate::knowledge;
 use crate::knowledge::schema::Facet;
 use crate::observe::field::Field;
 
@@ -137,13 +138,13 @@ fn said(word: &str, is_local: bool) -> Option<Mark> {
 
 /// `tf-apply`, `kubectl:apply`: a tool that changes running systems, and that it does.
 fn applies(name: &str) -> Option<Mark> {
-    // The tools and what they work on, as tasks are named after them; the verbs are theirs.
-    const TOOLS: &[&str] =
-        &["tf", "terraform", "tofu", "kubectl", "k8s", "kube", "helm", "cdk", "pulumi", "infra", "stack", "cluster"];
+    // What such tools work on, and short names of theirs; the verbs are theirs too.
+    const SYSTEMS: &[&str] = &["tf", "k8s", "kube", "infra", "stack", "cluster"];
     const DOES: &[&str] = &["apply", "up", "upgrade", "delete", "sync", "scale", "install", "uninstall"];
     let words: Vec<String> = name.split(|letter: char| !letter.is_ascii_alphanumeric()).flat_map(humps).collect();
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    (has(TOOLS) && has(DOES)).then_some(Mark::Deploy)
+    let is_tool = |word: &String| knowledge::built_in().facets(word).has(Facet::ChangesSystems);
+    (has(DOES) && (has(SYSTEMS) || words.iter().any(is_tool))).then_some(Mark::Deploy)
 }
 
 /// `deployProd` as `deploy` and `prod`, in lower case.

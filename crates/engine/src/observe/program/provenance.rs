@@ -5,12 +5,12 @@ use std::rc::Rc;
 use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::Invocation;
-use super::file_trust::{fetched_here, is_changed};
+use super::file_trust::{fetched_here, is_changed, was_there};
 use crate::effect::{Effect, Target};
 use crate::facts::Built;
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
-use crate::observe::recipes::arrived::{foreign_place, has_arrivals};
+use crate::observe::recipes::arrived::{foreign_place, has_arrivals, is_inert};
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::state::{State, WrittenFile, WrittenFiles};
 use crate::path::{self, Follow};
@@ -37,7 +37,8 @@ pub(super) fn note_build(
     state: &mut State<'_>,
 ) {
     let Some(builder) = builder_of(invocation) else { return };
-    if !is_sound(out, invocation, state) || !is_from_project(out.world, builder, invocation, state) {
+    let inputs = Inputs { world: out.world, builder, invocation, before, state };
+    if !is_sound(out, invocation, state) || !inputs.are_own() {
         return;
     }
     for path in &invocation.stored {
@@ -83,7 +84,8 @@ pub(crate) fn left_built(out: &Observer<'_>, state: &State<'_>) -> Option<Built>
     let mut others: Vec<String> =
         state.written.iter().filter(|(_, file)| !file.is_kept()).map(|(path, _)| path.clone()).collect();
     for effect in out.effects() {
-        let changes = matches!(effect.operation, Operation::Write | Operation::Delete | Operation::Mutate);
+        // A deletion leaves nothing that could pass for the build's own: `make clean && make`.
+        let changes = matches!(effect.operation, Operation::Write | Operation::Mutate);
         if let Target::Path(path) = &effect.target
             && changes
             && !state.written.get(path).is_some_and(WrittenFile::is_kept)
@@ -134,31 +136,96 @@ fn is_sound(out: &Observer<'_>, invocation: &Invocation, state: &State<'_>) -> b
         && fetched_here(cwd.as_deref(), state).is_none()
 }
 
-fn is_from_project(world: &dyn World, builder: Builder, invocation: &Invocation, state: &State<'_>) -> bool {
-    let operands = &invocation.args.operands;
-    match builder {
-        Builder::Compiler => {
-            let inputs = invocation.args.given.iter().filter(|given| given.role == Role::Read);
-            let mut inputs = inputs.filter_map(|given| given.value.as_ref());
-            !operands.is_empty()
-                && operands.iter().all(|field| is_own_input(world, field, invocation, state))
-                && inputs.all(|field| is_own_input(world, field, invocation, state))
-                && invocation.args.given.iter().all(is_plain_definition)
+/// What goes into a build.
+struct Inputs<'a, 'w> {
+    world: &'a dyn World,
+    builder: Builder,
+    invocation: &'a Invocation,
+    /// What the call had written until then.
+    before: &'a WrittenFiles,
+    state: &'a State<'w>,
+}
+
+impl Inputs<'_, '_> {
+    /// All of it belongs to the project.
+    fn are_own(&self) -> bool {
+        let operands = &self.invocation.args.operands;
+        match self.builder {
+            Builder::Compiler => {
+                let given = &self.invocation.args.given;
+                let mut inputs =
+                    given.iter().filter(|given| given.role == Role::Read).filter_map(|given| given.value.as_ref());
+                !operands.is_empty()
+                    && operands.iter().all(|field| self.is_own(field))
+                    && inputs.all(|field| self.is_own(field))
+                    && given.iter().all(is_plain_definition)
+            }
+            Builder::Recipe => {
+                // `app`, `./cmd/app`, `DEBUG=1`; `CC=…` would choose another compiler.
+                let is_task = |text: &str| {
+                    let (name, value) = text.split_once('=').unwrap_or((text, ""));
+                    is_word(value) && !name.starts_with(['/', '.', '~', '@']) && !name.contains(['.', '@'])
+                };
+                operands.iter().all(|field| {
+                    // `example.com/tool` is a package that somebody else wrote.
+                    let first = field.text.split('/').next().unwrap_or_default();
+                    let is_address = first.len() != field.text.len() && first.trim_start_matches('.').contains('.');
+                    let is_path = !is_address && !field.text.contains(['=', '@']);
+                    field.exact().is_some_and(is_task) || (is_path && self.is_own(field))
+                })
+            }
         }
-        Builder::Recipe => {
-            // `app`, `./cmd/app`, `DEBUG=1`; `CC=…` would choose another compiler.
-            let is_task = |text: &str| {
-                let (name, value) = text.split_once('=').unwrap_or((text, ""));
-                is_word(value) && !name.starts_with(['/', '.', '~', '@']) && !name.contains(['.', '@'])
-            };
-            operands.iter().all(|field| {
-                // `example.com/tool` is a package that somebody else wrote.
-                let first = field.text.split('/').next().unwrap_or_default();
-                let is_address = first.len() != field.text.len() && first.trim_start_matches('.').contains('.');
-                let is_path = !is_address && !field.text.contains(['=', '@']);
-                field.exact().is_some_and(is_task) || (is_path && is_own_input(world, field, invocation, state))
-            })
+    }
+
+    /// The word names a source or a directory of the project, or what a build made of it.
+    fn is_own(&self, field: &Field) -> bool {
+        let (Some(text), Some(cwd)) = (field.known(), self.invocation.cwd.as_deref()) else { return false };
+        // `--extern name=path`, `-L native=path`, `./...`.
+        let text = text.rsplit_once('=').map_or(text, |(_, path)| path);
+        let text = text.strip_suffix("...").unwrap_or(text);
+        if text.is_empty() || text == "-" || text.starts_with(['@', '~']) || field.process.is_some() {
+            return false;
         }
+        let fixed = text.split(['*', '?', '[', '{']).next().unwrap_or_default();
+        let is_pattern = fixed.len() != text.len();
+        let start = if is_pattern { fixed.rfind('/').and_then(|at| fixed.get(..at)).unwrap_or(".") } else { text };
+        let resolved = path::resolve(&path::join(cwd, start), self.world, Follow::Last);
+        let is_inside = self.world.project().is_some_and(|project| path::under(&resolved.real, project));
+        !resolved.lost
+            && is_inside
+            && foreign_place(self.world, &resolved.real, self.state).is_none()
+            && fetched_here(Some(&resolved.real), self.state).is_none()
+            // A header or library that arrived may be part of what is built, named or not.
+            && !has_arrivals(self.world, self.state)
+            && match (is_pattern, self.world.look(&resolved.real).kind) {
+                (true, _) | (false, Kind::Directory) => !self.holds_loose(&resolved.real),
+                (false, _) => self.is_own_file(&resolved.real),
+            }
+    }
+
+    /// A file that may go into a build: a build made it, or git tracks it. Edits of tracked sources were judged when they were
+    /// made, as for `make test`; what the call itself writes was not.
+    fn is_own_file(&self, file: &str) -> bool {
+        match self.before.get(file) {
+            Some(written) => written.is_built,
+            None if self.world.look(file).is_built => true,
+            None => match self.world.tracking(file) {
+                Tracking::Clean | Tracking::Modified => true,
+                Tracking::Rebuildable => !is_changed(self.world, file, self.state),
+                Tracking::Outside => was_there(self.world, file, self.state),
+                Tracking::Ignored | Tracking::Untracked | Tracking::Unknown => false,
+            },
+        }
+    }
+
+    /// Some file below is not the project's own.
+    fn holds_loose(&self, directory: &str) -> bool {
+        let is_loose = |file: &String| path::under(file, directory) && !is_inert(file) && !self.is_own_file(file);
+        // A recipe takes what lies there, new or not, as `make test` and `go run .` do: those files were judged when they were
+        // written, and what came from elsewhere has been looked for already.
+        let is_taken = |file: &String| self.builder == Builder::Recipe && !self.before.contains_key(file);
+        let changed = self.world.changed_files();
+        changed.iter().chain(self.before.keys()).any(|file| is_loose(file) && !is_taken(file))
     }
 }
 
@@ -175,52 +242,6 @@ fn is_plain_definition(given: &super::args::Given) -> bool {
 
 fn is_word(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-}
-
-/// The word names a source or a directory of the project that is as it was trusted, or that a build made of it.
-fn is_own_input(world: &dyn World, field: &Field, invocation: &Invocation, state: &State<'_>) -> bool {
-    let (Some(text), Some(cwd)) = (field.known(), invocation.cwd.as_deref()) else { return false };
-    // `--extern name=path`, `-L native=path`, `./...`.
-    let text = text.rsplit_once('=').map_or(text, |(_, path)| path);
-    let text = text.strip_suffix("...").unwrap_or(text);
-    if text.is_empty() || text == "-" || text.starts_with(['@', '~']) || field.process.is_some() {
-        return false;
-    }
-    let fixed = text.split(['*', '?', '[', '{']).next().unwrap_or_default();
-    let is_pattern = fixed.len() != text.len();
-    let start = if is_pattern { fixed.rfind('/').and_then(|at| fixed.get(..at)).unwrap_or(".") } else { text };
-    let resolved = path::resolve(&path::join(cwd, start), world, Follow::Last);
-    let is_inside = world.project().is_some_and(|project| path::under(&resolved.real, project));
-    !resolved.lost
-        && is_inside
-        && foreign_place(world, &resolved.real, state).is_none()
-        && fetched_here(Some(&resolved.real), state).is_none()
-        // A header or library that arrived may be part of what is built, named or not.
-        && !has_arrivals(world, state)
-        && match (is_pattern, world.look(&resolved.real).kind) {
-            (true, _) => !holds_changes(world, &resolved.real, state),
-            (false, Kind::Directory) => !holds_changes(world, &resolved.real, state),
-            (false, _) => is_own_file(world, &resolved.real, state),
-        }
-}
-
-/// A file that running needs no question for.
-fn is_own_file(world: &dyn World, file: &str, state: &State<'_>) -> bool {
-    match state.written.get(file) {
-        Some(written) => written.is_built,
-        None if world.look(file).is_built => true,
-        None => {
-            let tracking = world.tracking(file);
-            !is_changed(world, file, state)
-                && matches!(tracking, Tracking::Clean | Tracking::Modified | Tracking::Rebuildable)
-        }
-    }
-}
-
-/// Some file below changed, and no build made it.
-fn holds_changes(world: &dyn World, directory: &str, state: &State<'_>) -> bool {
-    let is_loose = |file: &String| path::under(file, directory) && !is_own_file(world, file, state);
-    world.changed_files().iter().any(is_loose) || state.written.keys().any(is_loose)
 }
 
 /// Should the build fail, what is there now is run: nothing, an earlier build, or a program of the project.

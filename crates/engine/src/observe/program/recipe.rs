@@ -5,14 +5,16 @@ use doorward_vocabulary::{Degree, FlowKind, Mark, Marks, Operation};
 
 use super::Invocation;
 use super::console::{console, console_of};
-use super::file_trust::{FileRun, How, decides, executes_file, is_changed};
+use super::file_trust::{FileRun, How, decides, executes_file, is_changed, was_there};
 use super::forwarded_args::asks_to_destroy;
+use super::grammar::says_itself;
 use super::inner::inner_command;
 use super::invocation::{Known, Start};
 use super::invoke::invoke;
 use super::provenance::is_built;
-use super::written::{Written, read_as, says_itself};
+use super::written::{Written, read_as};
 use crate::foreign_settings;
+use crate::knowledge::schema::Facet;
 use crate::observe::code::{Source, code_beside};
 use crate::observe::field::Field;
 use crate::observe::program::file_trust::fetched_here;
@@ -176,7 +178,8 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
         runner.out.lower(Degree::Opaque, format!("`{}` is in `{place}`, which this call fetched", path::name(file)));
         return executes_file(runner.out, file, by, Marks::default().with(Mark::ChangedRecipe));
     }
-    if let Some(changed) = changed_beside(runner, file, state) {
+    // What a build made loads no recipe; the build itself was judged with the recipe as it is.
+    if let Some(changed) = changed_beside(runner, file, state).filter(|_| !is_built) {
         runner.out.lower(
             Degree::Opaque,
             format!(
@@ -184,6 +187,8 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
                 path::name(file)
             ),
         );
+        // What the script plainly does through the changed file still counts (project-work-210).
+        look_through_file(runner, run, state);
         return executes_file(runner.out, file, by, Marks::default().with(Mark::ChangedRecipe));
     }
     let tracking = runner.out.world.tracking(file);
@@ -217,7 +222,7 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
             }
             runner.out.lower(Degree::Delegated, format!("`{}`, built from the project", path::name(file)));
         }
-        Tracking::Clean | Tracking::Rebuildable if runner.out.world.project_trusted() => {
+        Tracking::Clean | Tracking::Rebuildable | Tracking::Outside if is_of_trusted(runner.out.world, file, state) => {
             runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(file)));
             look_through_file(runner, run, state);
         }
@@ -232,6 +237,11 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
     executes_file(runner.out, file, by, marks);
 }
 
+/// What runs with the trust in its project: what git tracks or a build makes, or what lay in a directory without git.
+fn is_of_trusted(world: &dyn World, file: &str, state: &State<'_>) -> bool {
+    world.project_trusted() && (world.tracking(file) != Tracking::Outside || was_there(world, file, state))
+}
+
 /// `./gradlew`, `node_modules/.bin/prisma`: a tool that lies in the project is read by its own table as well.
 fn wrapped_tool(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, words: &[Field], state: &mut State<'_>) {
     let file = run.file;
@@ -239,7 +249,8 @@ fn wrapped_tool(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, words: &[Field],
     // Here package managers link programs of dependencies under the program's own name, so what doorward knows of it
     // applies.
     const PLACES: &[&str] = &["/node_modules/.bin/", "/vendor/bin/", "/.venv/bin/", "/venv/bin/"];
-    let wraps = matches!(name, "gradlew" | "mvnw") || PLACES.iter().any(|place| file.contains(place));
+    let wraps =
+        runner.out.knowledge.facets(name).has(Facet::LiesInProject) || PLACES.iter().any(|place| file.contains(place));
     // A file of the project may have the name of any program, but hardly that of one that works on projects.
     let is_own = path::name(path::parent(file)) == "bin";
     let task = words.first().map(|word| format!("{name} {}", word.text)).unwrap_or_default();

@@ -11,8 +11,11 @@ use crate::knowledge::schema::Role;
 use crate::observe::code;
 use crate::observe::field::{Field, positional};
 use crate::observe::paths::carried::{carried_file, note_carried_run};
-use crate::observe::program::file_trust::{FileRun, How, executes_file, is_changed, is_own_setting, not_as_trusted};
+use crate::observe::program::file_trust::{
+    FileRun, How, executes_file, is_changed, is_own_setting, not_as_trusted, was_there,
+};
 use crate::observe::recipes::sources::changed_imports;
+use crate::observe::shell::grammar::Builtin;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Stream;
@@ -28,7 +31,7 @@ pub(crate) fn script_file(
     state: &mut State<'_>,
 ) {
     let by = invocation.by.clone();
-    let sources = matches!(by.name.as_str(), "source" | ".");
+    let sources = Builtin::named(&by.name).is_some_and(Builtin::sources);
     let words = invocation.args.operands.get(1..).unwrap_or_default();
     let outer = state.positional.clone();
     if !sources || !words.is_empty() {
@@ -137,7 +140,8 @@ fn loaded_as(world: &dyn World, file: String, role: Role, state: &State<'_>) -> 
 fn project_script(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, words: &[Field], role: Role, state: &mut State<'_>) {
     let real = run.file;
     let tracked =
-        matches!(runner.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable);
+        matches!(runner.out.world.tracking(real), Tracking::Clean | Tracking::Modified | Tracking::Rebuildable)
+            || was_there(runner.out.world, real, state);
     if is_changed(runner.out.world, real, state) || !tracked {
         if role == Role::ScriptSh || real.ends_with(".sh") || code::of_file(real).is_some() {
             return run_file(runner, run, Mark::SessionFile, state);

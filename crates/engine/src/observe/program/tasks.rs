@@ -27,11 +27,20 @@ pub(super) fn tasks(out: &Observer<'_>, invocation: &mut Invocation, state: &Sta
     if facets.has(Facet::DatabaseTasks) {
         database_tasks(facets.has(Facet::CamelTasks), invocation);
     }
+    if invocation.args.is(Facet::TidiesImports) && changes_sources(out.world, state) {
+        invocation.does.iter_mut().for_each(|does| does.marks.remove(Mark::InstallDeclared));
+    }
     let mut found = check.map(|check| checked(check, out, invocation, state)).unwrap_or_default();
     if let Some(console) = console {
         found.run_console(console, all_words(invocation));
     }
     found
+}
+
+/// This session changed files of the project, so what they import may be new.
+fn changes_sources(world: &dyn World, state: &State<'_>) -> bool {
+    let is_inside = |path: &String| world.project().is_some_and(|project| path::under(path, project));
+    world.changed_files().iter().any(is_inside) || state.written.keys().any(is_inside)
 }
 
 /// What only Rust can look at.
@@ -56,6 +65,7 @@ fn checked(check: Check, out: &Observer<'_>, invocation: &mut Invocation, state:
         Check::ContainerSettings => return composed(world, invocation),
         Check::TemplateDirectory => return template_directory(invocation),
         Check::CargoRun => return cargo_runs_guard(out, invocation),
+        Check::ContainedRun => typed_token(invocation),
         Check::InstallTarget => installs(&operands, invocation),
         Check::JqFlag => filtered_environment(invocation),
         Check::ProjectReferences | Check::BuildDirectories => {}
@@ -90,6 +100,18 @@ fn filtered_environment(invocation: &mut Invocation) {
     if filters.any(|given| given.value.as_ref().is_some_and(|filter| reads_environment(&filter.text))) {
         let mut does = Does::usual(Operation::Read);
         does.marks.add(Mark::EnvironmentDump);
+        invocation.does.push(does);
+    }
+}
+
+/// `doorward run TOKEN`: only the hook that made a token puts it into a call, and such a call is not judged again. Whoever
+/// types one took it from somewhere or guesses.
+fn typed_token(invocation: &mut Invocation) {
+    let args = &invocation.args;
+    let is_behind_dashes = args.ended && args.ended_at == 0;
+    if invocation.by.name == "doorward run" && !args.operands.is_empty() && !is_behind_dashes {
+        let mut does = Does::usual(Operation::Mutate);
+        does.marks.add(Mark::PersonOnly);
         invocation.does.push(does);
     }
 }

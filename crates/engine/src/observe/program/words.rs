@@ -2,6 +2,7 @@
 
 use super::Invocation;
 use super::findings::Findings;
+use super::grammar::PYTHON;
 use crate::knowledge::schema::{Facet, Role};
 use crate::observe::field::Field;
 
@@ -49,8 +50,8 @@ pub(super) fn operands(invocation: &Invocation) -> Findings {
         if *role == Role::Command {
             let mut words = rest();
             // `uv run tool.py`: such a file is given to Python, not started.
-            if invocation.by.name == "uv run" && field.exact().is_some_and(|text| text.ends_with(".py")) {
-                words.insert(0, Field::literal("python", field.span));
+            if invocation.args.is(Facet::RunsPythonFiles) && field.exact().is_some_and(|text| text.ends_with(".py")) {
+                words.insert(0, Field::literal(PYTHON, field.span));
             }
             found.run_in_environment(words);
             return found;

@@ -135,7 +135,7 @@ fn is_followed(file: &str, invocation: &Invocation) -> bool {
 }
 
 /// Prose and pictures: no tool runs them, whatever it is told.
-fn is_inert(file: &str) -> bool {
+pub(crate) fn is_inert(file: &str) -> bool {
     // Nothing runs these by accident. `html`, `json` and `yml` are missing: browsers, tools and CI obey them.
     const ENDINGS: &[&str] = &[
         "md", "txt", "rst", "adoc", "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "pdf", "css", "scss", "woff",

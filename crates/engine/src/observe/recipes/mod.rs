@@ -29,7 +29,7 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use crate::observe::code::{self, Source, code, code_beside};
 use crate::observe::program::Invocation;
-use crate::observe::program::written::says_itself;
+use crate::observe::program::grammar::says_itself;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::shell::runner::{Manner, Runner};
 use crate::observe::shell::state::{State, WrittenFile};

@@ -47,6 +47,22 @@ pub(crate) fn store(
     origin: Origin,
     state: &mut State<'_>,
 ) {
+    // Whoever fills a directory may put something else in the place of what was built there.
+    if state.written.keys().any(|inner| under(inner, &path)) {
+        let written = Rc::make_mut(&mut state.written);
+        written.iter_mut().filter(|(inner, _)| under(inner, &path)).for_each(|(_, file)| file.is_built = false);
+    }
+    hold(out, path, content, origin, state);
+}
+
+/// The same for what only comes to be: `mkdir` leaves what lies in the directory as it is.
+pub(crate) fn hold(
+    out: &mut Observer<'_>,
+    path: String,
+    content: Option<String>,
+    origin: Origin,
+    state: &mut State<'_>,
+) {
     // What came from elsewhere stays so until somebody writes something that is seen.
     let was_brought = state.written.get(&path).is_some_and(|earlier| earlier.origin.brought);
     let origin = Origin { brought: origin.brought || (was_brought && content.is_none()), ..origin };
@@ -59,8 +75,6 @@ pub(crate) fn store(
         note_weakening(out, &path, text);
     }
     let written = Rc::make_mut(&mut state.written);
-    // Whoever fills a directory may put something else in the place of what was built there.
-    written.iter_mut().filter(|(inner, _)| under(inner, &path)).for_each(|(_, file)| file.is_built = false);
     written.insert(path, WrittenFile { content, origin, over, is_built: false, is_new_directory: false });
 }
 

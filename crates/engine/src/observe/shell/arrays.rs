@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use doorward_shell::{Assignment, Simple, Value};
 
+use super::grammar::Builtin;
 use super::runner::Runner;
 use super::state::State;
 use crate::observe::field::Field;
@@ -58,5 +59,5 @@ pub(crate) fn is_declared(assignment: &Assignment, simple: &Simple, fields: &[Fi
 }
 
 pub(crate) fn declares(field: &Field) -> bool {
-    matches!(field.exact(), Some("export" | "declare" | "typeset" | "local" | "readonly"))
+    field.exact().and_then(Builtin::named).is_some_and(Builtin::declares)
 }

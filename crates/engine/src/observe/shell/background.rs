@@ -3,6 +3,7 @@
 use doorward_shell::{Command, CommandKind, Loop, Part, Script, Statement};
 use doorward_vocabulary::Mark;
 
+use super::grammar::Builtin;
 use super::runner::Runner;
 use super::state::State;
 use crate::knowledge::packed::Packed;
@@ -22,7 +23,7 @@ pub(crate) fn is_unwaited(statements: &[Statement], at: usize, state: &State<'_>
     let is_waited = behind.iter().find(|statement| !statement.background).is_some_and(waits_for_all);
     let is_detached =
         has_background(&Script { statements: vec![Statement { background: false, ..statement.clone() }] });
-    statement.background && (!is_waited || is_detached || state.functions.contains_key("wait"))
+    statement.background && (!is_waited || is_detached || state.functions.contains_key(Builtin::Wait.name()))
 }
 
 /// `wait` alone waits for every job, `wait $!` for the last one.
@@ -70,7 +71,7 @@ pub(crate) fn remembered<T>(
 
 /// An endless loop starts things and does not wait for them.
 pub(crate) fn piles_up(body: &Loop, state: &State<'_>) -> bool {
-    let waits = is_paced(&body.body) && !state.functions.contains_key("wait");
+    let waits = is_paced(&body.body) && !state.functions.contains_key(Builtin::Wait.name());
     is_endless(&body.condition) && has_background(&body.body) && !waits && !leaves(&body.body, state)
 }
 
@@ -83,7 +84,8 @@ fn leaves(script: &Script, state: &State<'_>) -> bool {
         let [word] = simple.words.as_slice() else { return false };
         let is_plain = redirects.is_empty() && simple.assignments.is_empty() && !statement.background;
         is_plain
-            && matches!(word.parts.as_slice(), [Part::Text { text, .. }] if matches!(text.as_str(), "break" | "exit"))
+            && matches!(word.parts.as_slice(), [Part::Text { text, .. }]
+                if matches!(Builtin::named(text), Some(Builtin::Break | Builtin::Exit)))
     };
     state.functions.is_empty() && !may_go_on(script) && script.statements.iter().any(is_alone)
 }
@@ -94,9 +96,7 @@ fn may_go_on(script: &Script) -> bool {
     doorward_shell::walk(script, &mut |command: &Command| {
         if let CommandKind::Simple(simple) = &command.kind {
             found |= match simple.words.first().map(|word| word.parts.as_slice()) {
-                Some([Part::Text { text, .. }]) => {
-                    matches!(text.as_str(), "continue" | "eval" | "source" | "." | "trap")
-                }
+                Some([Part::Text { text, .. }]) => Builtin::named(text).is_some_and(Builtin::may_turn),
                 Some([] | [..]) => true,
                 None => false,
             };
@@ -110,7 +110,7 @@ fn is_endless(condition: &Script) -> bool {
     let [statement] = condition.statements.as_slice() else { return false };
     let [command] = statement.first.commands.as_slice() else { return false };
     matches!(&command.kind, CommandKind::Simple(simple) if matches!(simple.words.as_slice(), [word]
-        if matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if text == ":" || text == "true")))
+        if matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }] if Builtin::named(text).is_some_and(Builtin::succeeds))))
 }
 
 /// Each round waits for the one thing that it starts, so that they do not add up.
@@ -136,7 +136,7 @@ fn waits(statement: &Statement) -> bool {
     let is_word = |part: &Part, word: &str| matches!(part, Part::Text { text, .. } if text == word);
     let is_job = |part: &Part| matches!(part, Part::Parameter(parameter) if parameter.name == "!");
     let mut words = simple.words.iter().map(|word| word.parts.as_slice());
-    matches!(words.next(), Some([name]) if is_word(name, "wait"))
+    matches!(words.next(), Some([name]) if is_word(name, Builtin::Wait.name()))
         && words.all(|word| matches!(word, [job] if is_job(job)))
 }
 

@@ -9,6 +9,7 @@ use super::code::runs_data;
 use super::directory::change_directory;
 use super::evaluate::{evaluates, reads_as_number};
 use super::exports::{assign, export};
+use super::grammar::Builtin;
 use super::poison::hides_history;
 use super::runner::Runner;
 use super::state::State;
@@ -65,79 +66,106 @@ impl Runner<'_, '_> {
         input: &Stream,
         by: &By,
     ) -> Option<Stream> {
-        match name {
+        if matches!(name, "[[" | "function" | "select") && state.dialect == Dialect::Sh {
+            // To dash these are programs that nobody has.
+            return Some(Stream::empty());
+        }
+        let builtin = Builtin::named(name)?;
+        match builtin {
             // `jobs -x` runs the words behind it.
-            "jobs" if words.iter().any(|word| word.may_be_flag() || is_cluster_with_x(&word.text)) => {
+            Builtin::Jobs if words.iter().any(|word| word.may_be_flag() || is_cluster_with_x(&word.text)) => {
                 let rest = words.iter().skip_while(|word| word.text.starts_with('-')).cloned().collect();
                 Some(self.without_functions(rest, state, input, by))
             }
-            ":" | "true" | "false" | "exit" | "return" | "break" | "continue" | "shift" | "wait" | "jobs" | "bg"
-            | "fg" | "disown" | "times" | "umask" | "ulimit" | "type" | "help" | "dirs" | "caller" | "compopt"
-            | "logout" | "suspend" => self.quiet(name, words, state),
-            "compgen" | "complete" => {
+            Builtin::Colon
+            | Builtin::True
+            | Builtin::False
+            | Builtin::Exit
+            | Builtin::Return
+            | Builtin::Break
+            | Builtin::Continue
+            | Builtin::Shift
+            | Builtin::Wait
+            | Builtin::Jobs
+            | Builtin::Background
+            | Builtin::Foreground
+            | Builtin::Disown
+            | Builtin::Times
+            | Builtin::Umask
+            | Builtin::Ulimit
+            | Builtin::Type
+            | Builtin::Help
+            | Builtin::Dirs
+            | Builtin::Caller
+            | Builtin::Compopt
+            | Builtin::Logout
+            | Builtin::Suspend => self.quiet(builtin, words, state),
+            Builtin::Compgen | Builtin::Complete => {
                 if words.iter().any(Field::may_be_flag) || has_letter(words, &['C', 'F', 'W']) {
                     self.out.lower(Degree::Opaque, format!("`{name}` may run its arguments as a command"));
                     self.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
                 }
                 Some(Stream::default())
             }
-            "cd" | "pushd" | "popd" => change_directory(self, name, words, state),
-            "pwd" => Some(state.cwd.as_deref().map_or_else(Stream::default, |cwd| Stream::known(format!("{cwd}\n")))),
-            "export" | "declare" | "typeset" | "local" | "readonly" => {
-                let output = self.declare(name, words, state);
+            Builtin::Cd | Builtin::Pushd | Builtin::Popd => change_directory(self, builtin, words, state),
+            Builtin::Pwd => {
+                Some(state.cwd.as_deref().map_or_else(Stream::default, |cwd| Stream::known(format!("{cwd}\n"))))
+            }
+            Builtin::Export | Builtin::Declare | Builtin::Typeset | Builtin::Local | Builtin::Readonly => {
+                let output = self.declare(builtin, words, state);
                 if lists_variables(words) { Some(lists_environment(self.out, by)) } else { output }
             }
-            "unset" | "unalias" | "hash" | "enable" => self.unset_names(name, words, state),
-            "set" if words.is_empty() => Some(lists_environment(self.out, by)),
-            "set" => set_options(self.out, words, state),
-            "shopt" => shell_options(self.out, words, state),
-            "eval" => self.eval(words, state, input, by),
-            "exec" => self.exec(words, state, input, by),
-            "source" | "." => self.source(words, state, input, by),
-            "command" | "builtin" => self.command_builtin(words, state, input, by),
-            "alias" => self.alias(words, state, by),
-            "trap" => trap(self, words, state, by),
-            "read" | "mapfile" | "readarray" | "getopts" => read(self, name, words, state, input, by),
-            "printf" if words.first().is_some_and(|word| word.text.contains(['d', 'i', 'o', 'u', 'x', 'X', '*'])) => {
+            Builtin::Unset | Builtin::Unalias | Builtin::Hash | Builtin::Enable => {
+                self.unset_names(builtin, words, state)
+            }
+            Builtin::Set if words.is_empty() => Some(lists_environment(self.out, by)),
+            Builtin::Set => set_options(self.out, words, state),
+            Builtin::Shopt => shell_options(self.out, words, state),
+            Builtin::Eval => self.eval(words, state, input, by),
+            Builtin::Exec => self.exec(words, state, input, by),
+            Builtin::Source | Builtin::Dot => self.source(words, state, input, by),
+            Builtin::Command | Builtin::WithoutFunctions => self.command_builtin(words, state, input, by),
+            Builtin::Alias => self.alias(words, state, by),
+            Builtin::Trap => trap(self, words, state, by),
+            Builtin::Read | Builtin::Mapfile | Builtin::Readarray | Builtin::Getopts => {
+                read(self, builtin, words, state, input, by)
+            }
+            Builtin::Printf
+                if words.first().is_some_and(|word| word.text.contains(['d', 'i', 'o', 'u', 'x', 'X', '*'])) =>
+            {
                 note_numbers(self, words, state);
                 None
             }
-            "let" => let_builtin(self, words, state),
-            // To dash these are programs that nobody has.
-            "[[" | "function" | "select" if state.dialect == Dialect::Sh => Some(Stream::empty()),
-            "printf" if words.first().is_some_and(|word| word.text.starts_with("-v")) => {
+            Builtin::Let => let_builtin(self, words, state),
+            Builtin::Printf if words.first().is_some_and(|word| word.text.starts_with("-v")) => {
                 printf_variable(self, words, state)
             }
-            _ => None,
+            Builtin::Printf => None,
         }
     }
 
-    fn quiet(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        match name {
-            "shift" => {
-                state.positional = None;
-                note_numbers(self, words, state);
-            }
-            "exit" | "return" | "break" | "continue" => {
-                note_numbers(self, words, state);
-                self.leaves(name, words, state);
-            }
-            "wait" => wait(self, words, state),
-            _ => {}
+    fn quiet(&mut self, builtin: Builtin, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        if builtin == Builtin::Shift {
+            state.positional = None;
+            note_numbers(self, words, state);
         }
-        Some(if matches!(name, "type" | "help" | "jobs" | "dirs" | "times" | "ulimit" | "umask" | "compgen") {
-            Stream::default()
-        } else {
-            Stream::empty()
-        })
+        if builtin.leaves() {
+            note_numbers(self, words, state);
+            self.leaves(builtin, words, state);
+        }
+        if builtin == Builtin::Wait {
+            wait(self, words, state);
+        }
+        Some(if builtin.prints() { Stream::default() } else { Stream::empty() })
     }
 
-    fn declare(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+    fn declare(&mut self, builtin: Builtin, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
         let flags: String = words.iter().map(|word| word.text.as_str()).filter(|text| text.starts_with('-')).collect();
-        if flags.contains('n') && name != "export" {
+        if flags.contains('n') && builtin != Builtin::Export {
             self.out.lower(Degree::Opaque, "a variable that refers to another one");
         }
-        let exports = name == "export" || flags.contains('x');
+        let name = builtin.name();
+        let exports = builtin == Builtin::Export || flags.contains('x');
         for word in words.iter().filter(|word| !word.text.starts_with(['-', '+'])) {
             if word.may_be_flag() {
                 self.out.lower(Degree::Opaque, format!("which variable `{name}` sets"));
@@ -154,7 +182,7 @@ impl Runner<'_, '_> {
             }
             // An element of an array is what the plain name means as well.
             let (variable, element) = variable.split_once('[').map_or((variable, false), |(name, _)| (name, true));
-            let keeps = matches!(name, "local" | "declare" | "typeset") && !flags.contains('g');
+            let keeps = matches!(builtin, Builtin::Local | Builtin::Declare | Builtin::Typeset) && !flags.contains('g');
             if keeps && !self.calling.is_empty() {
                 let before = state.variables.get(variable).cloned();
                 Rc::make_mut(&mut state.locals).push((variable.to_owned(), before));
@@ -193,7 +221,7 @@ impl Runner<'_, '_> {
                 }
                 export(self.out, variable, state);
             }
-            if name == "readonly" || flags.contains('r') {
+            if builtin == Builtin::Readonly || flags.contains('r') {
                 Rc::make_mut(&mut state.stubborn).insert(variable.to_owned());
             }
         }
@@ -208,41 +236,39 @@ fn exported_quietly(out: &mut Observer<'_>, variable: &str, value: Option<&str>)
     }
 }
 impl Runner<'_, '_> {
-    fn unset_names(&mut self, name: &str, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
-        match name {
-            "unset" => {
-                for word in words.iter().filter(|word| !word.text.starts_with('-')) {
-                    match word.exact() {
-                        Some("PATH" | "HOME" | "IFS") | None => {
-                            self.out.lower(Degree::Opaque, "a shell variable is removed")
-                        }
-                        Some(variable) => {
-                            if crate::observe::names::is_history(variable) {
-                                hides_history(self.out, variable);
-                            }
-                            self.evaluated_subscript(variable, state);
-                            if let Some((whole, _)) = variable.split_once('[') {
-                                state.forget(whole);
-                            }
-                            if state.functions.contains_key(variable) {
-                                Rc::make_mut(&mut state.functions).remove(variable);
-                            }
-                            state.forget(variable);
-                        }
-                    }
-                }
-            }
-            "hash" if has_letter(words, &['p', 'd', 'f']) || words.iter().any(|word| word.text.contains('=')) => {
-                self.out.lower(Degree::Opaque, "`hash` makes a command name run another program");
-                Rc::make_mut(&mut state.shadowed).extend(words.iter().map(|word| word.text.clone()));
-            }
-            "enable" if has_letter(words, &['f']) => {
-                self.out.lower(Degree::Opaque, "`enable -f` loads a builtin from a file");
-                self.out.unknown(Operation::Execute, &By::default(), Marks::default());
-            }
-            _ => {}
+    fn unset_names(&mut self, builtin: Builtin, words: &[Field], state: &mut State<'_>) -> Option<Stream> {
+        let gives_paths = || has_letter(words, &['p', 'd', 'f']) || words.iter().any(|word| word.text.contains('='));
+        if builtin == Builtin::Unset {
+            words.iter().filter(|word| !word.text.starts_with('-')).for_each(|word| self.unset(word, state));
+        }
+        if builtin == Builtin::Hash && gives_paths() {
+            self.out.lower(Degree::Opaque, "`hash` makes a command name run another program");
+            Rc::make_mut(&mut state.shadowed).extend(words.iter().map(|word| word.text.clone()));
+        }
+        if builtin == Builtin::Enable && has_letter(words, &['f']) {
+            self.out.lower(Degree::Opaque, "`enable -f` loads a builtin from a file");
+            self.out.unknown(Operation::Execute, &By::default(), Marks::default());
         }
         Some(Stream::empty())
+    }
+
+    /// Removes one variable or function.
+    fn unset(&mut self, word: &Field, state: &mut State<'_>) {
+        let Some(variable) = word.exact().filter(|name| !matches!(*name, "PATH" | "HOME" | "IFS")) else {
+            self.out.lower(Degree::Opaque, "a shell variable is removed");
+            return;
+        };
+        if crate::observe::names::is_history(variable) {
+            hides_history(self.out, variable);
+        }
+        self.evaluated_subscript(variable, state);
+        if let Some((whole, _)) = variable.split_once('[') {
+            state.forget(whole);
+        }
+        if state.functions.contains_key(variable) {
+            Rc::make_mut(&mut state.functions).remove(variable);
+        }
+        state.forget(variable);
     }
 }
 

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use doorward_vocabulary::{Mark, Operation};
 
+use super::grammar::Builtin;
 use super::runner::Runner;
 use super::state::State;
 use crate::effect::Target;
@@ -15,7 +16,7 @@ use crate::world::{Kind, World};
 
 pub(crate) fn change_directory(
     runner: &mut Runner<'_, '_>,
-    name: &str,
+    builtin: Builtin,
     words: &[Field],
     state: &mut State<'_>,
 ) -> Option<Stream> {
@@ -24,14 +25,14 @@ pub(crate) fn change_directory(
     let mut operands =
         words.iter().filter(|word| !matches!(word.text.as_str(), "-P" | "-L" | "-e" | "-@" | "--" | "-n"));
     let target = operands.next();
-    let is_refused = name == "cd" && operands.next().is_some();
-    if name != "cd" && words.iter().any(|word| word.text == "-n") {
+    let is_refused = builtin == Builtin::Cd && operands.next().is_some();
+    if builtin != Builtin::Cd && words.iter().any(|word| word.text == "-n") {
         // Only the list of directories changes.
         return Some(Stream::empty());
     }
     let rotates = target.is_none_or(|word| word.text.starts_with(['+', '-']));
     let next: Option<String> = match target {
-        _ if is_refused || name == "popd" || (name == "pushd" && rotates) => None,
+        _ if is_refused || builtin == Builtin::Popd || (builtin == Builtin::Pushd && rotates) => None,
         None => home_of(runner.out.world, state),
         Some(word) if word.text == "-" => {
             state.previous_cwd.as_deref().filter(|_| !state.variables.contains_key("OLDPWD")).map(str::to_owned)
@@ -132,6 +133,7 @@ fn dynamic_directory(out: &mut Observer<'_>, word: &Field, state: &State<'_>) ->
         | Shape::OwnJob
         | Shape::Begun
         | Shape::Below
+        | Shape::Place
         | Shape::Any => None,
     }
 }

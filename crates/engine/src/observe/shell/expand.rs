@@ -404,6 +404,8 @@ fn unset(world: &dyn World, name: &str) -> Stream {
     let secret = crate::observe::names::secret_variable(name);
     match world.environment(name) {
         Some(value) if !secret => Stream::known(value.into_owned()),
+        // Whatever a shell's start-up file made of it is the user's own, and is kept in its place.
+        None if name == "PYTHONPATH" => Stream::empty(),
         Some(_) | None => Stream::unknown(Origin { secret, ..Origin::default() }),
     }
 }

@@ -6,6 +6,7 @@ use doorward_shell::{
     CommandKind, Connector, Dialect, Pipeline, Redirect, RedirectOperator, RedirectTarget, Simple, Statement,
 };
 
+use super::grammar::Builtin;
 use super::runner::{Jump, Runner};
 use super::state::State;
 use crate::observe::field::Field;
@@ -84,14 +85,17 @@ fn failure<'a>(pipeline: &Pipeline, before: State<'a>, after: &State<'a>) -> Opt
     if simple.words.is_empty() {
         return Some(after.clone());
     }
-    match first_word(simple) {
-        Some(name) if before.functions.contains_key(name) || before.shadowed.iter().any(|known| known == name) => {
-            Some(before.join(after))
-        }
-        Some("cd" | "pushd") if after.cwd.is_some() && after.otherwise.is_none() => None,
-        Some("cd" | "pushd") => Some(before),
+    let first = first_word(simple);
+    if let Some(name) = first
+        && (before.functions.contains_key(name) || before.shadowed.iter().any(|known| known == name))
+    {
+        return Some(before.join(after));
+    }
+    match first.and_then(Builtin::named) {
+        Some(Builtin::Cd | Builtin::Pushd) if after.cwd.is_some() && after.otherwise.is_none() => None,
+        Some(Builtin::Cd | Builtin::Pushd) => Some(before),
         // What prints may fail to, and what is named may not be a name.
-        Some(":" | "true") => None,
+        Some(builtin) if builtin.succeeds() => None,
         Some(_) | None => Some(before.join(after)),
     }
 }
@@ -100,11 +104,11 @@ impl Runner<'_, '_> {
     fn never_returns(&self, pipeline: &Pipeline) -> bool {
         let [command] = pipeline.commands.as_slice() else { return false };
         match &command.kind {
-            CommandKind::Simple(simple) => match first_word(simple) {
-                Some("exit") => true,
+            CommandKind::Simple(simple) => match first_word(simple).and_then(Builtin::named) {
+                Some(Builtin::Exit) => true,
                 // Outside of a function `return` is only an error.
-                Some("return") => !self.calling.is_empty(),
-                Some("break" | "continue") => self.looping > 0,
+                Some(Builtin::Return) => !self.calling.is_empty(),
+                Some(Builtin::Break | Builtin::Continue) => self.looping > 0,
                 Some(_) | None => false,
             },
             CommandKind::Group(script) => script
@@ -125,17 +129,14 @@ impl Runner<'_, '_> {
     }
 
     /// Takes down the state in which `break`, `continue`, `return` or `exit` leaves.
-    pub(crate) fn leaves(&mut self, name: &str, words: &[Field], state: &State<'_>) {
-        let loops = match name {
-            "exit" => {
-                self.exits.ends += 1;
-                return;
-            }
-            "return" => None,
-            _ => Some(
-                words.first().map_or(1, |word| word.exact().and_then(|text| text.parse().ok()).unwrap_or(u32::MAX)),
-            ),
-        };
+    pub(crate) fn leaves(&mut self, builtin: Builtin, words: &[Field], state: &State<'_>) {
+        if builtin == Builtin::Exit {
+            self.exits.ends += 1;
+            return;
+        }
+        let loops = (builtin != Builtin::Return).then(|| {
+            words.first().map_or(1, |word| word.exact().and_then(|text| text.parse().ok()).unwrap_or(u32::MAX))
+        });
         self.exits.skips += 1;
         let functions = state.functions.iter().map(|(name, body)| (name.clone(), place(body))).collect();
         self.jumps.push(Jump { state: state.apart(), functions, loops });

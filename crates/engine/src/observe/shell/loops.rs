@@ -2,6 +2,7 @@
 
 use doorward_shell::{Command, CommandKind, Script, Value};
 
+use super::grammar::Builtin;
 use super::state::State;
 use crate::observe::sheet::observer::Observer;
 use crate::observe::stream::{Origin, Shape, Stream};
@@ -49,11 +50,7 @@ pub(crate) fn forget_assigned<'a>(script: &'a Script, state: &mut State<'a>) {
                 [doorward_shell::Part::Text { text, .. }] => Some(text.as_str()),
                 [] | [..] => None,
             });
-            if let Some(
-                "read" | "mapfile" | "readarray" | "let" | "export" | "declare" | "local" | "printf" | "typeset"
-                | "getopts",
-            ) = words.next()
-            {
+            if words.next().and_then(Builtin::named).is_some_and(Builtin::assigns) {
                 names.extend(words.map(|word| word.split('=').next().unwrap_or(word).to_owned()));
             }
         }

@@ -11,6 +11,7 @@ pub(super) mod evaluate;
 pub(super) mod expand;
 pub(super) mod exports;
 pub(super) mod git_steps;
+pub(super) mod grammar;
 pub(super) mod list;
 pub(super) mod loops;
 pub(super) mod poison;

@@ -28,9 +28,16 @@ pub(crate) fn of(field: &Field, loose: bool, cwd: Option<&str>, world: &dyn Worl
         Shape::Token | Shape::OwnJob => Shape::Token,
         Shape::Below if is_range(field.prefix()) => Shape::Token,
         Shape::Below if !is_ours(field.prefix(), cwd, world) => Shape::Any,
+        // Text that is glued to it makes another name beside it.
+        Shape::Place if !behind.is_empty() && !behind.starts_with('/') || !field.prefix().is_empty() => Shape::Any,
         // With more text it is another name than the one that the pattern matched.
         Shape::Matched => Shape::ProjectPaths,
-        shape @ (Shape::ProjectNames | Shape::ProjectPaths | Shape::Below | Shape::Begun | Shape::Any) => shape,
+        shape @ (Shape::ProjectNames
+        | Shape::ProjectPaths
+        | Shape::Below
+        | Shape::Begun
+        | Shape::Place
+        | Shape::Any) => shape,
     }
 }
 
@@ -47,6 +54,7 @@ pub(crate) fn of_value(field: &Field) -> Shape {
         | Shape::OwnJob
         | Shape::ProjectNames
         | Shape::Matched
+        | Shape::Place
         | Shape::ProjectPaths) => shape,
     }
 }
@@ -56,7 +64,7 @@ pub(crate) fn of_lines(shape: Shape) -> Shape {
     match shape {
         Shape::Token | Shape::OwnJob | Shape::ProjectNames | Shape::ProjectPaths => shape,
         Shape::Matched => Shape::ProjectPaths,
-        Shape::Any | Shape::Begun | Shape::Below => Shape::Any,
+        Shape::Any | Shape::Begun | Shape::Below | Shape::Place => Shape::Any,
     }
 }
 

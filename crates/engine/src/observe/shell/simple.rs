@@ -10,6 +10,7 @@ use doorward_vocabulary::{Degree, FlowKind, Mark};
 use super::aftermath::{store, unless_refused};
 use super::arrays::{declared_arrays, declares, is_declared};
 use super::exports::{assign, exported};
+use super::grammar::Builtin;
 use super::list::opens_files;
 use super::runner::Runner;
 use super::shape::of_lines;
@@ -83,19 +84,22 @@ impl Runner<'_, '_> {
             return finish_redirects(self.out, redirected, output, state);
         }
         let arrays = declared_arrays(self, simple, &mut fields, state);
-        let mut inner = state.clone();
-        let changes_state = simple.assignments.len() == arrays.len();
+        // A copy only where the command has variables of its own: as long as there are two states, each change of one copies
+        // its tables whole.
+        let mut inner = (simple.assignments.len() != arrays.len()).then(|| state.clone());
         for assignment in &simple.assignments {
-            if !is_declared(assignment, simple, &fields) {
-                self.prefix_assignment(assignment, &mut inner, &fields);
+            if let Some(inner) = inner.as_mut().filter(|_| !is_declared(assignment, simple, &fields)) {
+                self.prefix_assignment(assignment, inner, &fields);
             }
         }
         let part = self.out.part(command.span);
         let untouched = opens_files(&command.redirects).then(|| state.clone());
         let (output, mut caused) = self.collect(|runner| {
             let start = Start { words: &fields, input: redirected.input.clone(), part };
-            let output =
-                if changes_state { run(runner, start, state) } else { runner.run_with(simple, start, state, inner) };
+            let output = match inner {
+                None => run(runner, start, state),
+                Some(inner) => runner.run_with(simple, start, state, inner),
+            };
             for (name, value) in arrays {
                 assign(runner.out, name, value, state);
             }
@@ -389,9 +393,9 @@ pub(crate) fn finish_redirects(
 /// Assignments before a special builtin stay in force.
 fn is_special(simple: &Simple) -> bool {
     simple.words.first().is_some_and(|word| {
-            matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }]
-                if matches!(text.as_str(), "export" | "eval" | "exec" | "source" | "." | "readonly" | "set" | ":" | "trap" | "unset"))
-        })
+        matches!(word.parts.as_slice(), [doorward_shell::Part::Text { text, .. }]
+            if Builtin::named(text).is_some_and(Builtin::is_special))
+    })
 }
 
 /// `> file`: what the command prints goes there and not to the agent.

@@ -4,6 +4,7 @@ use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::evaluate::evaluates;
 use super::exports::assign;
+use super::grammar::Builtin;
 use super::runner::Runner;
 use super::shape::of_lines;
 use super::state::State;
@@ -25,7 +26,7 @@ pub(crate) fn wait(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut Sta
             Some((_, glued)) => word.with_text(glued),
             None => word.clone(),
         };
-        if let Some(name) = runner.names_variable(&name, "wait", state)
+        if let Some(name) = runner.names_variable(&name, Builtin::Wait.name(), state)
             && state.variables.contains_key(&name)
         {
             state.forget(&name);
@@ -35,18 +36,19 @@ pub(crate) fn wait(runner: &mut Runner<'_, '_>, words: &[Field], state: &mut Sta
 
 pub(crate) fn read(
     runner: &mut Runner<'_, '_>,
-    name: &str,
+    builtin: Builtin,
     words: &[Field],
     state: &mut State<'_>,
     input: &Stream,
     by: &By,
 ) -> Option<Stream> {
-    let takes_value: &[&str] = match name {
-        "read" => &["-d", "-i", "-n", "-N", "-p", "-t", "-u"],
-        "mapfile" | "readarray" => &["-d", "-n", "-O", "-s", "-u", "-c", "-C"],
-        _ => &[],
+    let (name, is_read) = (builtin.name(), builtin == Builtin::Read);
+    let takes_value: &[&str] = match (is_read, builtin.reads_lines()) {
+        (true, _) => &["-d", "-i", "-n", "-N", "-p", "-t", "-u"],
+        (false, true) => &["-d", "-n", "-O", "-s", "-u", "-c", "-C"],
+        (false, false) => &[],
     };
-    if name != "read" && has_letter(words, &['C']) {
+    if !is_read && has_letter(words, &['C']) {
         runner.out.lower(Degree::Opaque, format!("`{name} -C` runs its argument as a command"));
         runner.out.unknown(Operation::Execute, by, Marks::default().with(Mark::ShellCode));
     }
@@ -65,12 +67,12 @@ pub(crate) fn read(
         }
     }
     // With one name the whole line goes into it.
-    let shape = if name == "read" && names.len() == 1 { of_lines(input.shape) } else { Shape::Any };
-    let unnamed: &[&str] = match name {
-        "read" if names.is_empty() => &["REPLY"],
-        "mapfile" | "readarray" if names.is_empty() => &["MAPFILE"],
-        "getopts" => &["OPTARG", "OPTIND"],
-        _ => &[],
+    let shape = if is_read && names.len() == 1 { of_lines(input.shape) } else { Shape::Any };
+    let unnamed: &[&str] = match (builtin == Builtin::Getopts, names.is_empty()) {
+        (true, _) => &["OPTARG", "OPTIND"],
+        (false, true) if is_read => &["REPLY"],
+        (false, true) => &["MAPFILE"],
+        (false, false) => &[],
     };
     unnamed.iter().for_each(|variable| state.set(variable, Stream::unknown(input.origin)));
     note_numbers(runner, words, state);

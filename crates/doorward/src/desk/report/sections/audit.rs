@@ -55,8 +55,15 @@ fn schema(gathered: &Gathered) -> Topic {
 }
 
 fn metrics(gathered: &Gathered) -> Topic {
+    match &gathered.record {
+        Some(record) => figures(record),
+        None => Topic::new("Dashboard metrics").with_text("Nothing has been recorded yet."),
+    }
+}
+
+/// Rates, counts and durations, as tables and charts.
+pub(in crate::desk::report) fn figures(record: &RecordFigures) -> Topic {
     let part = Topic::new("Dashboard metrics");
-    let Some(record) = &gathered.record else { return part.with_text("Nothing has been recorded yet.") };
     let (metrics, all) = (&record.metrics, &record.metrics.all);
     let between = metrics.between_confirmations_ms.map_or(Text::plain("fewer than two questions"), span);
     let figures = vec![

@@ -2,7 +2,7 @@
 
 use doorward_engine::Verdict;
 
-use super::super::document::{Content, Text, Topic};
+use super::super::document::{BlockContent, Text, Topic};
 use super::super::matrix::{Matrix, tone, verdict_word};
 use super::count;
 
@@ -27,7 +27,7 @@ pub(super) fn parts() -> Vec<Topic> {
             .with_text("Reversibility ranges from nothing changes to irreversible; the blast radius from the agent's own work to people and systems elsewhere."),
         Topic::new("Cells: AUTO_APPROVE / CONFIRM / BLOCK")
             .with_text("The second word says who may clear it: `soft` an allow rule, the user's own words, the reviewer or one key; `firm` one key for this call only; `hard` the target typed; `dual` typed twice.")
-            .with(Content::Matrix(matrix))
+            .with(BlockContent::Matrix { matrix })
             .from(CSV),
     ]
 }

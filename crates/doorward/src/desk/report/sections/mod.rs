@@ -1,12 +1,12 @@
 //! The eight sections, in the order and with the titles of the specification.
 
-mod audit;
+pub(super) mod audit;
 mod failures;
 mod layer1;
 mod layer2;
 mod matrix;
 mod migration;
-mod opening;
+pub(super) mod opening;
 mod overrides;
 mod profile;
 
@@ -37,7 +37,7 @@ pub(super) fn document(gathered: &Gathered) -> Document {
 }
 
 fn about(gathered: &Gathered) -> Vec<Block> {
-    let block = |content, from: Option<&str>| Block { content, from: from.map(str::to_owned) };
+    let block = |content: Content, from: Option<&str>| Block { content: content.into(), from: from.map(str::to_owned) };
     let made = Text::filled(
         "What doorward {} with policy `{}` does on this machine, as of {} UTC. Figures cover the last {} days unless stated otherwise.",
         [

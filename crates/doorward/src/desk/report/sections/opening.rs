@@ -17,7 +17,7 @@ pub(super) fn parts(gathered: &Gathered) -> Vec<Topic> {
     vec![glance, latest.from("doorward audit list")]
 }
 
-fn tiles(record: &RecordFigures) -> Vec<Tile> {
+pub(in crate::desk::report) fn tiles(record: &RecordFigures) -> Vec<Tile> {
     let all = &record.metrics.all;
     let share = |count: u64| format!("{:.0} %", 100.0 * count as f64 / all.decisions.max(1) as f64);
     let mut tiles = vec![

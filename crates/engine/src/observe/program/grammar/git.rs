@@ -211,6 +211,11 @@ fn git_given_settings(invocation: &mut Invocation) -> Findings {
     found
 }
 
+/// Something that git, or a program that extends it, does.
+pub(crate) fn is_by_git(by: &str) -> bool {
+    by.starts_with("git")
+}
+
 /// An alias that a shell runs; other aliases were written out before the words were read.
 fn git_alias(git: Option<&Git>, invocation: &mut Invocation) -> Option<Findings> {
     let name = invocation.args.unknown_sub.clone().filter(|_| invocation.args.chain.len() == 1)?;

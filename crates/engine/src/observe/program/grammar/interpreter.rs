@@ -17,6 +17,9 @@ use crate::observe::stream::Stream;
 use crate::path;
 use crate::world::{Kind, World};
 
+/// The interpreter of Python, by its usual name.
+pub(crate) const PYTHON: &str = "python";
+
 /// Modules of Python that only print.
 // `python3 -m` on any other module of the library may start a server, run a script or install something.
 const PRINTING: &[&str] =

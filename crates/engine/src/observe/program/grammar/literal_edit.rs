@@ -4,8 +4,12 @@ use doorward_vocabulary::{Mark, Operation};
 
 use crate::effect::Target;
 use crate::observe::content;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::program::findings::Findings;
 use crate::observe::sheet::caused::Caused;
 use crate::world::{Content, Kind, Tracking, World};
+use crate::{certificate_checks, switched_off_tests};
 
 /// How much of an edited file is read.
 const EDITED: usize = 256 * 1024;
@@ -16,7 +20,7 @@ const SWITCHES: &[&str] = &["True", "true", "TRUE", "yes", "on", "1", "CERT_REQU
 
 /// Text that takes the place of other text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Substitution {
+pub(crate) struct Substitution {
     /// What is taken out; `None` if it is a pattern, or lines that are not named.
     old: Option<String>,
     new: String,
@@ -28,6 +32,11 @@ impl Substitution {
         const SPECIAL: &[char] = &['.', '*', '[', ']', '^', '$', '(', ')', '+', '?', '{', '}', '|'];
         let is_plain = !unescaped_has(old, SPECIAL) && !has_class(old);
         Substitution { old: is_plain.then(|| unescape(old)), new: unescape(new) }
+    }
+
+    /// Texts as they are, without signs that mean something else.
+    pub(crate) fn literal(old: Option<String>, new: String) -> Substitution {
+        Substitution { old, new }
     }
 
     /// Text that is put in beside the rest.
@@ -43,8 +52,22 @@ impl Substitution {
     }
 }
 
+/// The copies of the old text that a suffix of `-i` makes beside the files.
+pub(super) fn backups(files: &[Field], suffix: &str) -> Findings {
+    let mut found = Findings::default();
+    for file in files.iter().filter(|file| !suffix.is_empty() && file.exact().is_some()) {
+        found.touch(Touch::Create, file.with_text(format!("{}{suffix}", file.text)));
+    }
+    found
+}
+
+/// The suffix names a place instead: `*` stands for the name of the file, `/` leads to another folder.
+pub(super) fn is_elsewhere(suffix: &str) -> bool {
+    suffix.contains(['/', '*'])
+}
+
 /// All that an edit puts into a file stands in the call. What was there comes back from git, if it is as committed.
-pub(super) fn see_edits(caused: &mut Caused, edits: &[Substitution], world: &dyn World) {
+pub(crate) fn see_edits(caused: &mut Caused, edits: &[Substitution], world: &dyn World) {
     let text = edits.iter().map(|edit| edit.new.as_str()).collect::<Vec<_>>().join("\n");
     for effect in caused.iter_mut() {
         let Target::Path(path) = &effect.target else { continue };
@@ -70,6 +93,14 @@ fn weakened(path: &str, edits: &[Substitution], world: &dyn World) -> doorward_v
     let mut marks = doorward_vocabulary::Marks::default();
     for edit in edits {
         marks.union(content::weakens(path, &edit.new, world, || edit.old.clone()));
+        let old = edit.old.as_deref().unwrap_or_default();
+        if before.is_none() && certificate_checks::turns_off(path, old, &edit.new) {
+            marks.add(Mark::TlsWeakened);
+        }
+        // A pattern may put the mark of a test that is not run in front of one that is.
+        if edit.old.is_none() && switched_off_tests::are_marked(path, &edit.new) {
+            marks.add(Mark::SkipsChecks);
+        }
     }
     let Some(before) = before else { return marks };
     let after = edits.iter().fold(before.clone(), |text, edit| edit.applied(&text));

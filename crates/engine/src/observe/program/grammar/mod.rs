@@ -37,14 +37,16 @@ mod interpreter;
 mod jq;
 mod kill;
 mod kubectl;
-mod literal_edit;
+pub(crate) mod literal_edit;
 mod make;
 mod package_script;
 mod parallel;
 mod perl_edit;
+pub(crate) mod powershell;
 pub(crate) mod prepare;
 mod sed;
 mod sed_script;
+mod shebang;
 mod shell;
 mod sql;
 mod sql_text;
@@ -54,7 +56,10 @@ mod tar;
 mod tmux;
 mod wrapper;
 
+pub(crate) use git::is_by_git;
+pub(crate) use interpreter::PYTHON;
 pub(crate) use jq::reads_environment;
+pub(crate) use shebang::says_itself;
 pub(crate) use sql_text::reads_only as sql_reads_only;
 
 use super::Invocation;

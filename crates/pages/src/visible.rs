@@ -1,9 +1,10 @@
-//! Escapes what a terminal would act on or hide: control, bidirectional and invisible characters.
+//! Escapes what a screen would act on or hide: control, bidirectional and invisible characters.
 
 use std::borrow::Cow;
 
 /// The text with every character that could deceive a reader escaped as `\u{…}`; line ends stay.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(deceives) {
         return Cow::Borrowed(text);
     }

@@ -1,7 +1,8 @@
 //! SVG charts: a few lines or bars with an axis, in the colors of the page.
 
-use super::document::{Chart, Series, Shape};
-use super::html::{class, escaped};
+use crate::blocks::class;
+use crate::document::{Chart, Series, Shape};
+use crate::escape::escaped;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 230.0;
@@ -13,7 +14,8 @@ const BELOW: f64 = 30.0;
 
 impl Chart {
     /// The highest point drawn.
-    pub(super) fn largest(&self) -> f64 {
+    #[must_use]
+    pub fn largest(&self) -> f64 {
         let at = |place: usize| {
             let values = self.series.iter().filter_map(|series| series.values.get(place).copied().flatten());
             match self.shape {
@@ -40,7 +42,7 @@ impl Chart {
 }
 
 /// A chart with its title and legend.
-pub(super) fn figure(chart: &Chart) -> String {
+pub(crate) fn figure(chart: &Chart) -> String {
     let mut text = format!("<figure>\n<h4>{}</h4>\n", escaped(chart.title));
     if chart.is_empty() {
         text.push_str("<p>nothing to draw yet</p>\n");
@@ -63,11 +65,18 @@ fn drawn(chart: &Chart) -> String {
     let axes = Axes { top: chart.top(), places: chart.places.len().max(1) };
     axes.grid(&mut svg, chart);
     match chart.shape {
-        Shape::Line => chart.series.iter().for_each(|series| axes.line(&mut svg, series)),
+        Shape::Line => chart.series.iter().for_each(|series| axes.line(&mut svg, chart, series)),
         Shape::Stacked => axes.bars(&mut svg, chart),
     }
     svg.push_str("</svg>\n");
     svg
+}
+
+/// What a pointer that rests on a value reads.
+fn hover(chart: &Chart, series: &Series, (place, value): (usize, f64)) -> String {
+    let day = chart.places.get(place).map(String::as_str).unwrap_or_default();
+    let shown = if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") };
+    format!("<title>{}, {}: {shown}{}</title>", escaped(day), escaped(series.name), escaped(chart.unit))
 }
 
 struct Axes {
@@ -124,16 +133,17 @@ impl Axes {
     }
 
     /// Joins consecutive points; a slot without a value is a gap.
-    fn line(&self, svg: &mut String, series: &Series) {
+    fn line(&self, svg: &mut String, chart: &Chart, series: &Series) {
         let tone = class(series.tone);
         let mut run: Vec<String> = Vec::new();
         for (place, value) in series.values.iter().enumerate().chain([(usize::MAX, &None)]) {
             if let Some(value) = value {
                 run.push(format!("{:.1},{:.1}", self.x(place), self.y(*value)));
                 svg.push_str(&format!(
-                    "<circle class=\"f-{tone}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\"/>",
+                    "<circle class=\"f-{tone}\" cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\">{}</circle>",
                     self.x(place),
-                    self.y(*value)
+                    self.y(*value),
+                    hover(chart, series, (place, *value))
                 ));
             } else {
                 if run.len() > 1 {
@@ -153,10 +163,11 @@ impl Axes {
                 let (top, bottom) = (self.y(below + value), self.y(below));
                 if value > 0.0 {
                     svg.push_str(&format!(
-                        "<rect class=\"f-{}\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\"/>",
+                        "<rect class=\"f-{}\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{:.1}\">{}</rect>",
                         class(series.tone),
                         self.x(place) - width / 2.0,
-                        bottom - top
+                        bottom - top,
+                        hover(chart, series, (place, value))
                     ));
                 }
                 below += value;
@@ -169,7 +180,7 @@ impl Axes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::desk::report::document::Tone;
+    use crate::document::Tone;
 
     fn chart(shape: Shape, values: &[&[Option<f64>]]) -> Chart {
         let series = values.iter().map(|values| Series { name: "x", tone: Tone::Plain, values: values.to_vec() });

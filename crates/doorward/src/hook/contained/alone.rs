@@ -1,0 +1,425 @@
+//! Whether doorward is the only one that may rewrite an agent's calls, and which agent it works for.
+//!
+//! Of two hooks that rewrite a call, the one that finishes later wins in some agents. So whatever could rewrite counts, whether
+//! it does or not; what can't be read counts too.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::machine::agent::Agent;
+use crate::machine::agent_home::directory_of;
+use crate::machine::checked_read;
+
+/// Events whose answer decides about a call.
+// A foreign hook on one of these can allow or change a call; on any other event it only listens.
+pub(crate) const DECIDING: [&str; 6] =
+    ["PreToolUse", "PermissionRequest", "BeforeTool", "preToolUse", "permissionRequest", "beforeShellExecution"];
+
+/// The longest settings that are read.
+const LONGEST: u64 = 1 << 20;
+
+/// More files than anyone's plugins have; beyond that nobody knows what is there.
+const FILES: usize = 4_000;
+
+/// How deep plugins lie below their directory.
+const DEPTH: usize = 7;
+
+/// How many generations above the hook the agent is.
+// The agent, a shell for the hook's line, and what starts the agent.
+const GENERATIONS: usize = 8;
+
+/// What runs the hook's line.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "busybox"];
+
+/// What runs an agent that is a script.
+const INTERPRETERS: &[&str] = &["node", "nodejs", "bun", "deno", "python", "python3"];
+
+/// Arguments that bring hooks or plugins that stand in no file, or a program that may have its own.
+const BRINGING: &[&str] = &[
+    "--settings",
+    "--plugin-dir",
+    "--input-format",
+    "--agents",
+    "--extension",
+    "--extensions",
+    "--config",
+    "--profile",
+];
+
+/// What else could rewrite an agent's calls, in words; `None` if doorward is alone.
+pub(crate) fn another(agent: Agent, home: &str, project: Option<&str>) -> Option<String> {
+    let project = project.filter(|project| *project != home);
+    let own = directory_of(agent, home);
+    let found = match agent {
+        Agent::Claude => claude(&own, project),
+        Agent::Codex => codex(&own, project),
+        Agent::Gemini => gemini(&own, project),
+        Agent::Opencode => opencode(&own, project),
+        Agent::Pi => pi(&own, project),
+        Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => {
+            Some("doorward doesn't know all places of its hooks".to_owned())
+        }
+    };
+    found
+}
+
+fn claude(own: &Path, project: Option<&str>) -> Option<String> {
+    let mut settings = vec![own.join("settings.json"), PathBuf::from("/etc/claude-code/managed-settings.json")];
+    settings.extend(entries(Path::new("/etc/claude-code/managed-settings.d")));
+    let folders = [Some(own.to_owned()), project.map(|project| Path::new(project).join(".claude"))];
+    let folders: Vec<PathBuf> = folders.into_iter().flatten().collect();
+    settings.extend(folders.iter().flat_map(|of| [of.join("settings.json"), of.join("settings.local.json")]));
+    let written: Vec<PathBuf> =
+        folders.iter().flat_map(|of| ["skills", "agents", "commands"].map(|name| of.join(name))).collect();
+    settings
+        .iter()
+        .find_map(|file| in_settings(file))
+        .or_else(|| {
+            below(&own.join("plugins"), |file| file.ends_with("hooks.json").then(|| in_settings(file)).flatten())
+        })
+        .or_else(|| below(&own.join("plugins"), |file| in_manifest(file)))
+        .or_else(|| written.iter().find_map(|directory| below(directory, in_front_matter)))
+}
+
+fn codex(own: &Path, project: Option<&str>) -> Option<String> {
+    let folders =
+        [Some(own.to_owned()), project.map(|project| Path::new(project).join(".codex")), Some("/etc/codex".into())];
+    let folders: Vec<PathBuf> = folders.into_iter().flatten().collect();
+    let hooks = folders.iter().find_map(|of| in_settings(&of.join("hooks.json")));
+    let names = ["config.toml", "managed_config.toml", "requirements.toml"];
+    hooks
+        .or_else(|| folders.iter().find_map(|of| names.iter().find_map(|name| in_codex(&of.join(name)))))
+        .or_else(|| folders.iter().find_map(|of| below(&of.join("plugins"), |file| in_plugin(file))))
+}
+
+fn gemini(own: &Path, project: Option<&str>) -> Option<String> {
+    let folders = [
+        Some(own.to_owned()),
+        project.map(|project| Path::new(project).join(".gemini")),
+        Some("/etc/gemini-cli".into()),
+    ];
+    let folders: Vec<PathBuf> = folders.into_iter().flatten().collect();
+    let settings = ["settings.json", "system-defaults.json"];
+    folders
+        .iter()
+        .find_map(|of| settings.iter().find_map(|name| in_settings(&of.join(name))))
+        .or_else(|| folders.iter().find_map(|of| below(&of.join("extensions"), |file| in_plugin(file))))
+}
+
+fn opencode(own: &Path, project: Option<&str>) -> Option<String> {
+    let folders = [Some(own.to_owned()), project.map(|project| Path::new(project).join(".opencode"))];
+    let mut folders: Vec<PathBuf> = folders.into_iter().flatten().collect();
+    let plugins = folders.iter().flat_map(|of| [of.join("plugin"), of.join("plugins")]);
+    let found = plugins.flat_map(|directory| entries(&directory)).find(|file| is_foreign_module(file));
+    folders.extend(project.map(PathBuf::from));
+    let configured = || {
+        let files =
+            folders.iter().flat_map(|of| ["opencode.json", "opencode.jsonc", "config.json"].map(|name| of.join(name)));
+        files.filter(|file| names_any(file, &["plugin"])).map(|file| shown(&file)).next()
+    };
+    found.map(|file| shown(&file)).or_else(configured)
+}
+
+fn pi(own: &Path, project: Option<&str>) -> Option<String> {
+    let folders = [Some(own.to_owned()), project.map(|project| Path::new(project).join(".pi"))];
+    let folders: Vec<PathBuf> = folders.into_iter().flatten().collect();
+    let extensions = folders.iter().flat_map(|of| entries(&of.join("extensions")));
+    let found = extensions.into_iter().find(|file| file.file_name().is_none_or(|name| name != "doorward"));
+    let configured = || {
+        let files = folders.iter().map(|of| of.join("settings.json"));
+        files.filter(|file| names_any(file, &["extensions", "packages"])).map(|file| shown(&file)).next()
+    };
+    found.map(|file| shown(&file)).or_else(configured)
+}
+
+/// Hooks in settings that are not doorward's.
+fn in_settings(file: &Path) -> Option<String> {
+    let text = text(file)?;
+    let Ok(settings) = text.and_then(|text| serde_json::from_str::<Value>(&text).map_err(|_| ())) else {
+        return Some(format!("`{}` can't be read", file.display()));
+    };
+    let hooks = settings.get("hooks").and_then(Value::as_object);
+    let deciding = hooks.into_iter().flatten().filter(|(event, _)| DECIDING.contains(&event.as_str()));
+    let foreign = deciding.flat_map(|(_, groups)| commands(groups)).find(|command| !is_ours(command));
+    foreign.map(|command| format!("the hook `{command}` in `{}`", file.display()))
+}
+
+/// The hooks of a plugin, in whatever file of it.
+fn in_plugin(file: &Path) -> Option<String> {
+    file.extension().is_some_and(|end| end == "json").then(|| in_settings(file)).flatten().or_else(|| in_manifest(file))
+}
+
+/// A plugin's manifest may hold hooks itself, or name the file that does.
+fn in_manifest(file: &Path) -> Option<String> {
+    let is_manifest = file.file_name().is_some_and(|name| name == "plugin.json" || name == "gemini-extension.json");
+    (is_manifest && names_any(file, &["hooks"])).then(|| shown(file))
+}
+
+/// Skills, agents and commands may bring hooks at their head.
+fn in_front_matter(file: &Path) -> Option<String> {
+    let is_text = file.extension().is_some_and(|end| end == "md");
+    let text = is_text.then(|| text(file)).flatten()?.unwrap_or_else(|()| "---\nhooks:".to_owned());
+    let head = text.strip_prefix("---")?.split("\n---").next()?.to_owned();
+    head.lines().any(|line| line.trim_start().starts_with("hooks")).then(|| shown(file))
+}
+
+/// Hooks, plugins and permission profiles of Codex; with a profile it shows the new command and runs the old one.
+fn in_codex(file: &Path) -> Option<String> {
+    const KEYS: &[&str] = &["hooks", "plugins", "permissions", "default_permissions", "profile", "profiles"];
+    let config = text(file)?.ok().and_then(|text| text.parse::<toml_edit::DocumentMut>().ok());
+    let Some(config) = config else { return Some(format!("`{}` can't be read", file.display())) };
+    // `[hooks.state]` is where Codex keeps which hooks the user trusts.
+    let has_hooks =
+        |item: &toml_edit::Item| item.as_table_like().is_none_or(|table| table.iter().any(|(name, _)| name != "state"));
+    let is_set = |key: &&str| config.get(key).is_some_and(|item| *key != "hooks" || has_hooks(item));
+    KEYS.iter().copied().find(is_set).map(|key| format!("`{key}` in `{}`", file.display()))
+}
+
+/// The JSON names anything under one of these keys.
+fn names_any(file: &Path, keys: &[&str]) -> bool {
+    let Some(text) = text(file) else { return false };
+    let Ok(settings) = text.and_then(|text| serde_json::from_str::<Value>(&text).map_err(|_| ())) else { return true };
+    let is_empty = |value: &Value| match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) | Value::String(_) => false,
+    };
+    keys.iter().any(|key| settings.get(key).is_some_and(|value| !is_empty(value)))
+}
+
+fn is_foreign_module(file: &Path) -> bool {
+    let is_code = file.extension().is_some_and(|end| ["js", "mjs", "ts", "mts", "cjs"].iter().any(|code| end == *code));
+    is_code && file.file_name().is_none_or(|name| name != "doorward.js")
+}
+
+/// `None`: there is no such file.
+fn text(file: &Path) -> Option<Result<String, ()>> {
+    file.symlink_metadata().ok()?;
+    Some(checked_read::start_of(file, LONGEST).filter(|text| (text.len() as u64) < LONGEST).ok_or(()))
+}
+
+/// The first finding in a tree; too large a tree is a finding.
+fn below(directory: &Path, find: impl Fn(&Path) -> Option<String>) -> Option<String> {
+    let (mut open, mut left) = (vec![(directory.to_owned(), DEPTH)], FILES);
+    while let Some((directory, depth)) = open.pop() {
+        for path in entries(&directory) {
+            left -= 1;
+            if left == 0 {
+                return Some(format!("`{}` has too many files to look through", directory.display()));
+            }
+            if path.is_dir() {
+                if depth > 0 {
+                    open.push((path, depth - 1));
+                }
+            } else if let Some(found) = find(&path) {
+                return Some(found);
+            }
+        }
+    }
+    None
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    entries.sort();
+    entries
+}
+
+fn shown(file: &Path) -> String {
+    format!("`{}`", file.display())
+}
+
+/// All command lines below a value.
+pub(crate) fn commands(value: &Value) -> Vec<&str> {
+    match value {
+        Value::Array(items) => items.iter().flat_map(commands).collect(),
+        Value::Object(fields) => {
+            let own =
+                ["command", "bash", "url", "prompt", "tool"].iter().filter_map(|name| fields.get(*name)?.as_str());
+            own.chain(fields.get("hooks").into_iter().flat_map(commands)).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
+    }
+}
+
+/// The line that `setup` writes.
+pub(crate) fn is_ours(command: &str) -> bool {
+    command.contains("doorward") && command.contains(" hook ")
+}
+
+/// The program that this process works for; `None` if there is none, or if it was started with what stands in no file.
+/// `named` is the script that an agent says it is; it counts only for an interpreter whose own words were replaced by a title.
+pub(crate) fn agent_above(agent: Agent, named: Option<&str>) -> Option<PathBuf> {
+    let above = ancestors().into_iter().find(|above| !above.is_named(SHELLS))?;
+    if above.words.iter().any(|word| is_brought(agent, word)) {
+        return None;
+    }
+    let is_titled = above.is_named(INTERPRETERS) && above.words.iter().skip(1).all(|word| word.is_empty());
+    let script = || named.filter(|_| is_titled).and_then(|named| Path::new(named).canonicalize().ok());
+    above.program().or_else(script)
+}
+
+/// The argument brings hooks or plugins that stand in no file.
+fn is_brought(agent: Agent, word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    match name {
+        "-c" => agent == Agent::Codex,
+        "-e" => agent == Agent::Pi,
+        _ => BRINGING.contains(&name),
+    }
+}
+
+/// A process above this one.
+#[derive(Debug)]
+struct Ancestor {
+    exe: Option<PathBuf>,
+    words: Vec<String>,
+    cwd: Option<PathBuf>,
+}
+
+impl Ancestor {
+    fn is_named(&self, names: &[&str]) -> bool {
+        let name = self.exe.as_deref().and_then(Path::file_name).and_then(std::ffi::OsStr::to_str);
+        // `python3.11` is `python3`.
+        name.is_some_and(|name| names.iter().any(|known| name == *known || name.starts_with(&format!("{known}."))))
+    }
+
+    /// Its file, or the script that it interprets.
+    fn program(&self) -> Option<PathBuf> {
+        if !self.is_named(INTERPRETERS) {
+            return self.exe.as_deref()?.canonicalize().ok();
+        }
+        let cwd = self.cwd.as_deref()?;
+        let script = self.words.iter().skip(1).find(|word| !word.starts_with('-'))?;
+        cwd.join(script).canonicalize().ok().filter(|script| script.is_file())
+    }
+}
+
+/// The processes above this one, the nearest first.
+fn ancestors() -> Vec<Ancestor> {
+    let mut found = Vec::new();
+    let mut current = std::process::id();
+    for _ in 0..GENERATIONS {
+        let stat = checked_read::text_of_pipe(&format!("/proc/{current}/stat"), 4096).unwrap_or_default();
+        // The name in parentheses may hold anything, so the fields are counted from its end.
+        let above = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
+        let Some(above) = above.filter(|above: &u32| *above > 1) else { break };
+        current = above;
+        let words = checked_read::text_of_pipe(&format!("/proc/{current}/cmdline"), 65536).unwrap_or_default();
+        let words = words.split('\0').map(str::to_owned).collect();
+        let link = |name: &str| std::fs::read_link(format!("/proc/{current}/{name}")).ok();
+        found.push(Ancestor { exe: link("exe"), words, cwd: link("cwd") });
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::test_home::TestHome;
+
+    const OURS: &str = r#"{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"'/usr/bin/doorward' hook claude"}]}]}}"#;
+    const THEIRS: &str =
+        r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"rtk rewrite"}]}]}}"#;
+
+    fn found(agent: Agent, files: &[(&str, &str)]) -> bool {
+        let home = TestHome::begun();
+        files.iter().for_each(|(name, text)| home.put(name, text));
+        let (user, project) = (home.at("home"), home.at("project"));
+        another(agent, user.to_str().unwrap(), project.to_str()).is_some()
+    }
+
+    #[test]
+    fn doorward_alone_is_alone() {
+        for (agent, files) in [
+            (Agent::Claude, &[("home/.claude/settings.json", OURS)][..]),
+            (Agent::Claude, &[("home/.claude/skills/a/SKILL.md", "---\nname: a\n---\nhooks: none")]),
+            (Agent::Codex, &[("home/.codex/config.toml", "model = \"m\"\n[hooks.state]\nx = \"trusted\"\n")]),
+            (
+                Agent::Gemini,
+                &[("home/.gemini/settings.json", "{\"hooks\":{\"AfterTool\":[{\"hooks\":[{\"command\":\"x\"}]}]}}")],
+            ),
+            (Agent::Opencode, &[("home/.config/opencode/plugin/doorward.js", ""), ("project/opencode.json", "{}")]),
+            (Agent::Pi, &[("home/.pi/agent/extensions/doorward/index.js", ""), ("home/.pi/agent/settings.json", "{}")]),
+        ] {
+            assert!(!found(agent, files), "{agent:?} {files:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_could_rewrite_a_call_is_found() {
+        for (agent, file, text) in [
+            (Agent::Claude, "home/.claude/settings.json", THEIRS),
+            (Agent::Claude, "home/.claude/settings.json", "{broken"),
+            (Agent::Claude, "project/.claude/settings.json", THEIRS),
+            (Agent::Claude, "project/.claude/settings.local.json", THEIRS),
+            (Agent::Claude, "home/.claude/plugins/cache/m/p/1.0/hooks/hooks.json", THEIRS),
+            (
+                Agent::Claude,
+                "home/.claude/plugins/cache/m/p/1.0/.claude-plugin/plugin.json",
+                "{\"hooks\":\"./other.json\"}",
+            ),
+            (Agent::Claude, "project/.claude/skills/a/SKILL.md", "---\nname: a\nhooks:\n  PreToolUse: []\n---\n"),
+            (Agent::Claude, "project/.claude/agents/a.md", "---\nhooks: {}\n---\n"),
+            (Agent::Codex, "home/.codex/hooks.json", THEIRS),
+            (Agent::Codex, "home/.codex/config.toml", "[[hooks.PreToolUse]]\n"),
+            (Agent::Codex, "home/.codex/config.toml", "default_permissions = \"mine\"\n"),
+            (Agent::Codex, "project/.codex/config.toml", "[permissions.mine]\n"),
+            (
+                Agent::Gemini,
+                "home/.gemini/settings.json",
+                "{\"hooks\":{\"BeforeTool\":[{\"hooks\":[{\"command\":\"x\"}]}]}}",
+            ),
+            (
+                Agent::Gemini,
+                "home/.gemini/extensions/e/hooks/hooks.json",
+                "{\"hooks\":{\"BeforeTool\":[{\"hooks\":[{\"command\":\"x\"}]}]}}",
+            ),
+            (Agent::Opencode, "home/.config/opencode/plugins/other.ts", ""),
+            (Agent::Opencode, "home/.config/opencode/opencode.json", "{\"plugin\":[\"x\"]}"),
+            (Agent::Opencode, "project/.opencode/plugin/other.js", ""),
+            (Agent::Pi, "home/.pi/agent/extensions/other.ts", ""),
+            (Agent::Pi, "project/.pi/settings.json", "{\"packages\":[\"npm:x\"]}"),
+        ] {
+            assert!(found(agent, &[(file, text)]), "{agent:?} {file} {text}");
+        }
+        assert!(found(Agent::Cursor, &[]));
+    }
+
+    #[test]
+    fn the_agent_is_a_process_above() {
+        let own = std::fs::read_link("/proc/self/exe").unwrap();
+        let above = agent_above(Agent::Gemini, None);
+        assert!(above.is_none_or(|above| above != own), "the hook itself is no agent");
+        let text = str::to_owned;
+        let of = |exe: &str, words: &[&str]| Ancestor {
+            exe: Some(exe.into()),
+            words: words.iter().map(|word| text(word)).collect(),
+            cwd: Some("/".into()),
+        };
+        let script = of("/usr/bin/node", &["node", "--flag=1", "proc/self/exe", "-p"]);
+        assert_eq!(script.program(), Some(own.canonicalize().unwrap()));
+        assert!(
+            of("/usr/bin/python3.11", &["python3"]).is_named(INTERPRETERS) && of("/bin/dash", &["sh"]).is_named(SHELLS)
+        );
+        assert_eq!(of("/usr/bin/node", &["node", "-e", "x"]).program(), None);
+    }
+
+    #[test]
+    fn arguments_bring_what_stands_in_no_file() {
+        for (agent, word, is) in [
+            (Agent::Claude, "--settings", true),
+            (Agent::Claude, "--plugin-dir=/x", true),
+            (Agent::Claude, "--input-format", true),
+            (Agent::Codex, "-c", true),
+            (Agent::Claude, "-c", false),
+            (Agent::Pi, "-e", true),
+            (Agent::Claude, "-p", false),
+        ] {
+            assert_eq!(is_brought(agent, word), is, "{word}");
+        }
+    }
+}
