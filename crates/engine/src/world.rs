@@ -367,9 +367,9 @@ pub trait Configured {
     fn project(&self) -> Option<&str>;
     fn project_trusted(&self) -> bool;
     fn mcp(&self, server: &str, tool: &str) -> McpTrust;
-    /// The user's own configuration starts one of these packages, images or hosts under the server's name, and nothing in
-    /// the project says otherwise; `None` if the world does not say what servers run.
-    fn runs_package(&self, _server: &str, _packages: &[Cow<'static, str>]) -> Option<bool> {
+    /// The words that start the server, or its address, if the user's own configuration says so and nothing in the project
+    /// says otherwise; empty if not, `None` if the world does not say what servers run.
+    fn server_words(&self, _server: &str) -> Option<Vec<String>> {
         None
     }
     /// What the server says of the tool, where a relay has seen it.

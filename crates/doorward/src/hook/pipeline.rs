@@ -106,7 +106,8 @@ pub(super) fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result
     let Request { proposed, surroundings, id, .. } = &request;
     if matches!(outcome.decision, Decision::Allow(_) | Decision::Ask(_)) {
         let about = (surroundings.agent.name(), proposed.call.session.as_str(), id.as_str());
-        handed_on::leave(&surroundings.dirs, &proposed.call.tool, about);
+        let is_asked = matches!(outcome.decision, Decision::Ask(_));
+        handed_on::leave(&surroundings.dirs, &proposed.call.tool, is_asked, about);
     }
     let mut reply = surroundings.agent.reply(proposed, &outcome.decision);
     reply.stderr.push_str(&outcome.trouble);

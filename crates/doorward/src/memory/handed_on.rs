@@ -17,33 +17,38 @@ const LASTS_MS: u64 = 60 * 60 * 1000;
 pub(crate) struct HandedOn {
     pub agent: String,
     pub session: String,
-    /// The decision on record.
+    /// The decision on record; the client's own name for the call, where it gives one.
     pub decision: String,
+    /// The client asks its user first. Whether the answer was yes is known only of the call with that name.
+    is_asked: bool,
     at_ms: u64,
 }
 
 /// Leaves word for the relay, if there is one before this server.
-pub(crate) fn leave(dirs: &Dirs, tool: &Tool, (agent, session, decision): (&str, &str, &str)) {
+pub(crate) fn leave(dirs: &Dirs, tool: &Tool, is_asked: bool, (agent, session, decision): (&str, &str, &str)) {
     let Tool::Mcp { server, name, args, .. } = tool else { return };
     if ToolPins::load(dirs, server).tools.is_empty() {
         return;
     }
-    let word = HandedOn { agent: agent.into(), session: session.into(), decision: decision.into(), at_ms: now_ms() };
+    let word =
+        HandedOn { agent: agent.into(), session: session.into(), decision: decision.into(), is_asked, at_ms: now_ms() };
     // If this fails, the relay judges the call itself, which may ask a second time.
     if let Ok(key) = StateKey::load_or_create(&dirs.state().join("tools.key")) {
         let _ = store(dirs, key).store(&digest(server, name, args), &word);
     }
 }
 
-/// Takes the word for a call; it counts once.
-pub(crate) fn take(dirs: &Dirs, server: &str, name: &str, args: &Value) -> Option<HandedOn> {
+/// Takes the word for a call, which the client may name; it counts once.
+pub(crate) fn take(dirs: &Dirs, tool: &Tool, named: Option<&str>) -> Option<HandedOn> {
+    let Tool::Mcp { server, name, args, .. } = tool else { return None };
     if !directory(dirs).exists() {
         return None;
     }
     let key = StateKey::load(&dirs.state().join("tools.key")).ok()?;
     let word = store(dirs, key).take::<HandedOn>(&digest(server, name, args)).ok()??;
     let age = now_ms().checked_sub(word.at_ms)?;
-    (age <= LASTS_MS).then_some(word)
+    let is_sure = !word.is_asked || named == Some(word.decision.as_str());
+    (age <= LASTS_MS && is_sure).then_some(word)
 }
 
 fn directory(dirs: &Dirs) -> std::path::PathBuf {

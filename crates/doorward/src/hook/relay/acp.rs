@@ -1,7 +1,7 @@
 //! `doorward acp`: stands between an editor and an agent that speak the Agent Client Protocol. What the agent asks the editor
 //! for is judged: permissions, files, terminals.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::acp_call;
 use super::envelope::{Envelope, Kind, Read, read};
-use super::exchange::{Back, Conversation, Held, Step};
+use super::exchange::{Back, Conversation, Held, OWN_IDS, Step};
 use super::identity::Identity;
 use super::judge::{Judge, Judged, Means, Ruling};
 use super::{answers, stdio};
@@ -53,11 +53,11 @@ struct State {
     /// The directories of sessions.
     directories: BTreeMap<String, String>,
     /// Permissions that the editor was asked for, by id: the call, and the file that may be written after a yes.
-    asked: BTreeMap<String, (Judged, Option<String>, Vec<(String, bool)>)>,
+    asked: BTreeMap<String, (Judged, Option<(String, String)>, Vec<(String, bool)>)>,
     /// Questions of ours.
     questions: BTreeMap<String, Sender<bool>>,
-    /// Files that may be written once, after a permission for that edit.
-    writable: BTreeSet<(String, String)>,
+    /// Files that may be written once, after a permission for that edit, with the text that it puts in.
+    writable: BTreeMap<(String, String), String>,
     counted: u64,
 }
 
@@ -99,6 +99,7 @@ impl Conversation for Editor {
                     self.note_session(&envelope);
                     Back::Forward
                 }
+                Kind::Notification if acp_call::is_judged(envelope.method()) => Back::Drop("a request without an id"),
                 Kind::Notification => Back::Forward,
             },
             // Nothing of the kind exists in this protocol.
@@ -152,12 +153,13 @@ impl Editor {
 
     fn request(&self, envelope: &Envelope<'_>) -> Back {
         let (Some(id), method) = (envelope.id, envelope.method()) else { return Back::Drop("a request without an id") };
+        let is_free = |key: &String| !key.trim_start_matches('"').starts_with(OWN_IDS);
+        let (Some(key), Ok(params)) = (envelope.key().filter(is_free), envelope.params()) else {
+            return Back::Return(answers::invalid(Some(id), "doorward can't read this request"));
+        };
         if !acp_call::is_judged(method) {
             return Back::Forward;
         }
-        let (Some(key), Ok(params)) = (envelope.key(), envelope.params()) else {
-            return Back::Return(answers::invalid(Some(id), "doorward can't read this request"));
-        };
         let session = params.get("sessionId").and_then(Value::as_str).unwrap_or_default().to_owned();
         let (judge, identity) = self.judge(&session);
         let tool = acp_call::tool(method, &params, identity.agent, &judge.cwd);
@@ -170,7 +172,7 @@ impl Editor {
         match ruling {
             Ruling::Pass | Ruling::Silent => Back::Forward,
             Ruling::Refuse(reason) | Ruling::Wait(reason, _) => Back::Return(answers::refusal(id, method, &reason)),
-            Ruling::Ask(_) if file.is_some_and(|file| lock(&self.state).writable.remove(&(session.clone(), file))) => {
+            Ruling::Ask(_) if file.is_some_and(|(file, text)| self.may_write((session.clone(), file), &text)) => {
                 judge.ended(&judged, CallResult::Ran, None);
                 Back::Forward
             }
@@ -184,7 +186,7 @@ impl Editor {
         (id, key): (&RawValue, String),
         params: &Value,
         ruling: Ruling,
-        (judged, file): (Judged, Option<String>),
+        (judged, file): (Judged, Option<(String, String)>),
     ) -> Back {
         let options = acp_call::options(params);
         let option = |kind: &str| options.iter().find(|(_, known)| known == kind).map(|(option, _)| option.clone());
@@ -196,8 +198,8 @@ impl Editor {
         let mut state = lock(&self.state);
         match (chosen, ruling) {
             (Some(option), ruling) => {
-                if let (Ruling::Pass, Some(file)) = (ruling, file) {
-                    state.writable.insert((judged.identity.session, file));
+                if let (Ruling::Pass, Some((file, text))) = (ruling, file) {
+                    state.writable.insert((judged.identity.session, file), text);
                 }
                 Back::Return(answers::result(
                     id,
@@ -216,6 +218,11 @@ impl Editor {
         }
     }
 
+    /// The user permitted an edit of this file that puts in some of this text; it counts once.
+    fn may_write(&self, file: (String, String), text: &str) -> bool {
+        lock(&self.state).writable.remove(&file).is_some_and(|shown| !shown.is_empty() && text.contains(&shown))
+    }
+
     /// The editor answers a permission, or a question of ours.
     fn answered(&self, envelope: &Envelope<'_>) -> Step {
         let Some(key) = envelope.key() else { return Step::Forward };
@@ -228,8 +235,8 @@ impl Editor {
         }
         if let Some((judged, file, options)) = state.asked.remove(&key) {
             let is_yes = options.iter().any(|(known, allows)| *allows && known == option);
-            if let (true, Some(file)) = (is_yes, file) {
-                state.writable.insert((judged.identity.session.clone(), file));
+            if let (true, Some((file, text))) = (is_yes, file) {
+                state.writable.insert((judged.identity.session.clone(), file), text);
             }
             drop(state);
             let (judge, _) = self.judge(&judged.identity.session);
@@ -250,7 +257,7 @@ impl Editor {
         let question = {
             let mut state = lock(&self.state);
             state.counted += 1;
-            let own = format!("doorward-{}", state.counted);
+            let own = format!("{OWN_IDS}{}", state.counted);
             state.questions.insert(Value::from(own.as_str()).to_string(), send);
             acp_call::question(&own, session, &reason)
         };

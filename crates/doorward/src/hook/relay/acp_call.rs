@@ -24,17 +24,18 @@ pub(super) fn tool(method: &str, params: &Value, agent: Agent, cwd: &str) -> Too
     }
 }
 
-/// The file that a call writes, as one path.
-pub(super) fn written(tool: &Tool, cwd: &str) -> Option<String> {
-    let path = match tool {
-        Tool::Write { path, .. } => path,
-        Tool::Edit { changes } => match changes.as_slice() {
-            [one] => &one.path,
-            _ => return None,
-        },
-        _ => return None,
+/// The file that a call writes, as one path, and the text that it puts there.
+pub(super) fn written(tool: &Tool, cwd: &str) -> Option<(String, String)> {
+    let (path, text) = if let Tool::Write { path, content } = tool {
+        (path, content)
+    } else if let Tool::Edit { changes } = tool
+        && let [one] = changes.as_slice()
+    {
+        (&one.path, &one.new)
+    } else {
+        return None;
     };
-    Some(if path.starts_with('/') { path.clone() } else { format!("{cwd}/{path}") })
+    Some((if path.starts_with('/') { path.clone() } else { format!("{cwd}/{path}") }, text.clone()))
 }
 
 /// The command of a terminal with its arguments, variables and directory.

@@ -86,6 +86,10 @@ pub(super) fn read(line: &[u8]) -> Read<'_> {
     if trimmed.is_empty() {
         return Read::Nothing;
     }
+    // Some readers take a carriage return for the end of a line, and would see other messages than we do.
+    if trimmed.contains('\r') {
+        return Read::Unreadable("a carriage return stands in it".to_owned());
+    }
     if trimmed.starts_with('[') {
         return many(trimmed).unwrap_or_else(Read::Unreadable);
     }

@@ -3,6 +3,8 @@
 //! Messages go through unchanged, or not at all. What is under way is noted before a message is passed on, so that an answer
 //! belongs to a question that was let through.
 
+mod from_server;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,12 +15,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::answers;
-use super::ends::{End, Ends};
+use super::ends::Ends;
 use super::envelope::{Envelope, Kind, Read, read};
 use super::identity::Identity;
 use super::judge::{Judge, Judged, Means, Ruling};
-use super::listing::{self, Listing};
-use super::results;
 use crate::hook::agents::CallResult;
 
 /// How long a client waits for an answer if it says nothing: the default of the usual libraries.
@@ -33,6 +33,15 @@ const ELICITATION: &str = "elicitation";
 /// A stateless client says with every request who it is and what it can do.
 const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 const META_ABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// Requests of the client that are judged.
+const JUDGED: &[&str] = &["tools/call", "resources/read", "prompts/get"];
+
+/// Requests of the server that are judged.
+const ASKED: &[&str] = &["sampling/createMessage", "elicitation/create"];
+
+/// How the ids of our own questions begin. Nobody else may use one: its answer would count as the answer to ours.
+pub(super) const OWN_IDS: &str = "doorward-";
 
 /// What happens with a message of the client.
 #[derive(Debug)]
@@ -182,7 +191,7 @@ impl Exchange {
             state.under_way.insert(key.clone(), None);
         }
         let step = match method {
-            "tools/call" | "resources/read" | "prompts/get" => self.call((id, &key, method), envelope),
+            _ if JUDGED.contains(&method) => self.call((id, &key, method), envelope),
             "initialize" | "server/discover" => {
                 self.introduced(envelope);
                 Step::Forward
@@ -217,8 +226,9 @@ impl Exchange {
         };
         let identity = lock(&self.identity).clone();
         let token = params.pointer("/_meta/progressToken").filter(|token| !token.is_null()).cloned();
+        let named = params.pointer("/_meta/claudecode~1toolUseId").and_then(Value::as_str);
         self.ends.settle();
-        let (judged, ruling) = self.judge.judge(tool, &identity, self.means());
+        let (judged, ruling) = self.judge.judge((tool, named), &identity, self.means());
         if judged.identity != identity {
             lock(&self.identity).clone_from(&judged.identity);
         }
@@ -267,6 +277,10 @@ impl Exchange {
     }
 
     fn notification(&self, envelope: &Envelope<'_>) -> Step {
+        if JUDGED.contains(&envelope.method()) {
+            // A server may run it all the same, and nobody would get an answer.
+            return Step::Answer(answers::invalid(None, "a call needs an id"));
+        }
         if envelope.method() == "notifications/cancelled" {
             let Ok(params) = envelope.params() else { return Step::Drop };
             let key = params.get("requestId").map(Value::to_string).unwrap_or_default();
@@ -322,7 +336,7 @@ impl Exchange {
 
     /// Puts a question to the client's user; `None` if the call was cancelled meanwhile.
     fn ask(&self, reason: &str, tell: impl Fn(&str) -> bool, is_wanted: impl Fn() -> bool) -> Option<bool> {
-        let id = format!("doorward-{}", self.questions.fetch_add(1, Ordering::Relaxed));
+        let id = format!("{OWN_IDS}{}", self.questions.fetch_add(1, Ordering::Relaxed));
         let key = Value::from(id.as_str()).to_string();
         let (send, answer): (Sender<bool>, Receiver<bool>) = channel();
         lock(&self.state).questions.insert(key.clone(), send);
@@ -343,139 +357,6 @@ impl Exchange {
         }
         lock(&self.state).questions.remove(&key);
         Some(false)
-    }
-
-    fn one_back(&self, envelope: &Envelope<'_>) -> Back {
-        match envelope.kind() {
-            Kind::Notification => Back::Forward,
-            Kind::Request => self.asked_by_server(envelope),
-            Kind::Response => self.answered(envelope),
-        }
-    }
-
-    fn batch_back(&self, all: &[(&RawValue, Envelope<'_>)]) -> Back {
-        let steps: Vec<Back> = all.iter().map(|(_, envelope)| self.one_back(envelope)).collect();
-        if steps.iter().all(|step| matches!(step, Back::Forward)) {
-            return Back::Forward;
-        }
-        let kept: Vec<String> = steps
-            .iter()
-            .zip(all)
-            .filter_map(|(step, (raw, _))| match step {
-                Back::Forward => Some(raw.get().to_owned()),
-                Back::Replace(text) => Some(text.trim_end().to_owned()),
-                Back::Drop(_) | Back::Return(_) | Back::Later(_) => None,
-            })
-            .collect();
-        if kept.is_empty() {
-            Back::Drop("a batch of which nothing may pass")
-        } else {
-            Back::Replace(format!("[{}]\n", kept.join(",")))
-        }
-    }
-
-    /// A server asks the client's model or its user.
-    fn asked_by_server(&self, envelope: &Envelope<'_>) -> Back {
-        let (Some(id), method) = (envelope.id, envelope.method()) else { return Back::Drop("a request without an id") };
-        if envelope.key().is_none_or(|key| lock(&self.state).questions.contains_key(&key)) {
-            return Back::Return(answers::invalid(Some(id), "this id is in use"));
-        }
-        let params = match envelope.params() {
-            Ok(params) => params,
-            Err(problem) => return Back::Return(answers::invalid(Some(id), &problem)),
-        };
-        match method {
-            "sampling/createMessage" => {
-                let identity = lock(&self.identity).clone();
-                let means = Means { elicits: false, patience: Duration::ZERO };
-                match self.judge.tool(method, &params).map(|tool| self.judge.judge(tool, &identity, means)) {
-                    Ok((_, Ruling::Pass | Ruling::Silent)) => Back::Forward,
-                    Ok((_, Ruling::Ask(reason) | Ruling::Wait(reason, _) | Ruling::Refuse(reason))) => {
-                        Back::Return(answers::refusal(id, method, &reason))
-                    }
-                    Err(problem) => Back::Return(answers::invalid(Some(id), &problem)),
-                }
-            }
-            "elicitation/create" => match listing::asks_for(&params, &self.judge.server) {
-                Some(reason) => Back::Return(answers::refusal(id, method, &reason)),
-                None => Back::Forward,
-            },
-            _ => Back::Forward,
-        }
-    }
-
-    /// The answer to a request that was passed on.
-    fn answered(&self, envelope: &Envelope<'_>) -> Back {
-        let Some(key) = envelope.key() else {
-            // An error about a message that the server could not read has no id.
-            return if envelope.error.is_some() { Back::Forward } else { Back::Drop("an answer without an id") };
-        };
-        let Some(one) = ({
-            let mut state = lock(&self.state);
-            match state.under_way.get(&key) {
-                Some(Some(_)) => state.under_way.remove(&key).flatten(),
-                // Nothing was passed on under this id, so nothing can be answered.
-                Some(None) | None => None,
-            }
-        }) else {
-            return Back::Drop("an answer to nothing that was asked");
-        };
-        match (one.judged, envelope.result) {
-            (Some(judged), Some(result)) => {
-                self.finished(judged, result);
-                Back::Forward
-            }
-            (Some(judged), None) => {
-                self.end(judged, CallResult::Failed, None);
-                Back::Forward
-            }
-            (None, Some(result)) => {
-                let listing = Listing { dirs: &self.judge.dirs, server: &self.judge.server };
-                match listing.checked(&one.method, result) {
-                    Some(text) => Back::Replace(answers::result(&one.id, &text)),
-                    None => Back::Forward,
-                }
-            }
-            (None, None) => Back::Forward,
-        }
-    }
-
-    fn end(&self, judged: Judged, result: CallResult, detail: Option<&'static str>) {
-        self.ends.add(End { judged, result, detail });
-    }
-
-    fn finished(&self, judged: Judged, result: &RawValue) {
-        let seen = results::look(result.get());
-        if seen.holds_secret {
-            self.judge.saw_secret(&judged.identity);
-        }
-        let became = if seen.is_error { CallResult::Failed } else { CallResult::Ran };
-        self.end(judged, became, seen.detail());
-    }
-
-    /// The connection that carried this message broke before an answer came.
-    pub(super) fn lost(&self, line: &[u8]) -> Vec<String> {
-        let envelopes = match read(line) {
-            Read::One(envelope) => vec![envelope],
-            Read::Many(all) => all.into_iter().map(|(_, envelope)| envelope).collect(),
-            Read::Nothing | Read::Unreadable(_) => Vec::new(),
-        };
-        let keys: Vec<String> = envelopes.iter().filter_map(Envelope::key).collect();
-        keys.iter().filter_map(|key| self.forget(key)).filter_map(|one| self.unanswered(one)).collect()
-    }
-
-    /// What the client is told about a request that nobody will answer.
-    fn unanswered(&self, one: UnderWay) -> Option<String> {
-        if one.is_cancelled {
-            return None;
-        }
-        let Some(judged) = one.judged else {
-            return Some(answers::refusal(&one.id, &one.method, "the server ended before it answered"));
-        };
-        self.end(judged, CallResult::Failed, Some("ambiguous: the server ended after the call was passed on"));
-        let said = "The server ended after this call was passed on to it, so it is not known whether it took effect. \
-                    Look at what it would have changed before you try again.";
-        Some(answers::refusal(&one.id, &one.method, said))
     }
 }
 

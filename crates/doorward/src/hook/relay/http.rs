@@ -218,6 +218,7 @@ impl Relay {
         self.copy(stream, request, exchange, answer)
     }
 
+    /// An answer of the server on its way back. A redirection would lead the client past us.
     fn copy(
         &self,
         stream: &TcpStream,
@@ -225,6 +226,11 @@ impl Relay {
         exchange: &Arc<Exchange>,
         answer: Answer,
     ) -> std::io::Result<bool> {
+        if (300..400).contains(&answer.status) {
+            let lost = exchange.lost(&request.body);
+            let text = lost.first().cloned().unwrap_or_else(|| answers::unreadable("the server is elsewhere now"));
+            return write_text(stream, 502, &text).map(|()| true);
+        }
         let headers = answer.headers.clone();
         if answer.streams() {
             write_head(stream, answer.status, &headers, None)?;

@@ -101,13 +101,16 @@ impl Judge {
         })
     }
 
-    /// Judges a call for the first time.
-    pub(super) fn judge(&self, tool: Tool, identity: &Identity, means: Means) -> (Judged, Ruling) {
+    /// Judges a call for the first time; `named` is the client's own name for it.
+    pub(super) fn judge(
+        &self,
+        (tool, named): (Tool, Option<&str>),
+        identity: &Identity,
+        means: Means,
+    ) -> (Judged, Ruling) {
         let id = crate::memory::call_ids::own_name();
         let mut judged = Judged { decision: id, identity: identity.clone(), tool, is_handed_on: false };
-        if let Tool::Mcp { server, name, args, .. } = &judged.tool
-            && let Some(word) = handed_on::take(&self.dirs, server, name, args)
-        {
+        if let Some(word) = handed_on::take(&self.dirs, &judged.tool, named) {
             judged.decision = word.decision;
             judged.identity.session = word.session;
             judged.is_handed_on = true;

@@ -71,6 +71,7 @@ pub(crate) struct DiskWorld {
     shell: Shell,
     /// The command of the server that this relay stands before.
     relayed: Option<Vec<String>>,
+    servers: RefCell<BTreeMap<String, configured::KnownServer>>,
     /// The first lines of the project's sources, read on demand.
     sources: Sources,
 }
@@ -137,6 +138,7 @@ impl DiskWorld {
             project,
             home,
             relayed: None,
+            servers: RefCell::default(),
         }
     }
 

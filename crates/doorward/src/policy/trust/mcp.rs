@@ -1,6 +1,5 @@
 //! Tool servers: where agents configure them, and a hash of that configuration.
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use doorward_engine::McpTrust;
@@ -33,11 +32,7 @@ pub(crate) const FILES: &[(&str, &str)] = &[
 
 /// Everything agents' settings say about a server, in a fixed order.
 pub(crate) fn definitions(server: &str, home: &str, project: Option<&str>) -> Vec<Value> {
-    let mut found = own_definitions(server, home, project);
-    if let Some(project) = project {
-        in_files(Path::new(project), server, &mut found);
-    }
-    found
+    Configured::read(server, home, project).definitions
 }
 
 /// What the user's own settings say; a project's files say nothing here.
@@ -91,35 +86,52 @@ fn unwrapped(definition: &Value) -> Value {
     inner().unwrap_or_else(|| definition.clone())
 }
 
-/// The user's own settings start one of these packages under that name, and no file of the project says otherwise.
-pub(crate) fn runs_package(server: &str, packages: &[Cow<'static, str>], home: &str, project: Option<&str>) -> bool {
-    let own = own_definitions(server, home, project);
-    let all = definitions(server, home, project);
-    let is_one = |definition: &Value| {
-        let words = ["command", "args", "url", "httpUrl", "serverUrl"].iter().filter_map(|key| definition.get(key));
-        let words = words.flat_map(|value| match value {
-            Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-            other => other.as_str().map(str::split_whitespace).map(Iterator::collect).unwrap_or_else(Vec::new),
-        });
-        starts_package(words, packages)
-    };
-    !own.is_empty() && own.len() == all.len() && own.iter().all(is_one)
+/// What clients' settings say about one server.
+#[derive(Clone, Debug)]
+pub(crate) struct Configured {
+    definitions: Vec<Value>,
+    /// Only the user's own settings say it.
+    is_own: bool,
 }
 
-/// One of the words of a command names one of the packages.
-pub(crate) fn starts_package<'w>(words: impl IntoIterator<Item = &'w str>, packages: &[Cow<'static, str>]) -> bool {
-    words.into_iter().any(|word| packages.iter().any(|package| stands_for(word, package)))
-}
-
-/// A package with or without a version, a program of that name, or an address of that host.
-fn stands_for(word: &str, package: &str) -> bool {
-    let host = word.split_once("://").map(|(_, rest)| rest.split(['/', ':', '?']).next().unwrap_or_default());
-    if let Some(host) = host {
-        return host == package;
+impl Configured {
+    pub(crate) fn read(server: &str, home: &str, project: Option<&str>) -> Configured {
+        let own = own_definitions(server, home, project);
+        let mut definitions = own.clone();
+        if let Some(project) = project {
+            in_files(Path::new(project), server, &mut definitions);
+        }
+        Configured { is_own: own.len() == definitions.len(), definitions }
     }
-    let file = Path::new(word).file_name().and_then(|name| name.to_str());
-    let versioned = word.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', ':', '=']));
-    versioned || file == Some(package)
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.definitions.is_empty()
+    }
+
+    /// What is known about the server.
+    pub(crate) fn trust(&self, server: &str, trust: &Trust) -> McpTrust {
+        match trust.servers.get(server) {
+            Some(pinned) if *pinned == hash(&self.definitions) => McpTrust::Trusted,
+            Some(_) => McpTrust::Changed,
+            None if self.definitions.is_empty() => McpTrust::Untrusted,
+            None => McpTrust::Configured,
+        }
+    }
+
+    /// The words that start it: those that all definitions agree on, if nobody but the user says them.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let words = |definition: &Value| -> Vec<String> {
+            let said = ["command", "args", "url", "httpUrl", "serverUrl"].iter().filter_map(|key| definition.get(key));
+            let texts = said.flat_map(|value| match value {
+                Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+                other => other.as_str().map(str::split_whitespace).map(Iterator::collect).unwrap_or_else(Vec::new),
+            });
+            texts.map(str::to_owned).collect()
+        };
+        let mut all = self.definitions.iter().filter(|_| self.is_own).map(words);
+        let first = all.next().unwrap_or_default();
+        all.fold(first, |common, other| common.into_iter().filter(|word| other.contains(word)).collect())
+    }
 }
 
 /// The hash of all definitions.
@@ -127,19 +139,12 @@ pub(crate) fn hash(definitions: &[Value]) -> String {
     Hash::of(Value::from(definitions.to_vec()).to_string().as_bytes()).to_string()
 }
 
-/// What is known about a server.
-pub(crate) fn trust_in(server: &str, trust: &Trust, home: &str, project: Option<&str>) -> McpTrust {
-    let defined = definitions(server, home, project);
-    match trust.servers.get(server) {
-        Some(pinned) if *pinned == hash(&defined) => McpTrust::Trusted,
-        Some(_) => McpTrust::Changed,
-        None if defined.is_empty() => McpTrust::Untrusted,
-        None => McpTrust::Configured,
-    }
-}
-
 fn json(path: &Path, server: &str) -> Value {
     let text = text(path);
+    // The settings of Claude Code grow to megabytes; a file that names the server in no spelling says nothing about it.
+    if !text.contains(server) && !text.contains('\\') {
+        return Value::Null;
+    }
     serde_json::from_str(&text).unwrap_or_else(|_| unread(text, server))
 }
 
@@ -163,6 +168,10 @@ fn unread(text: String, server: &str) -> Value {
 mod tests {
     use super::*;
 
+    fn trust_in(server: &str, trust: &Trust, home: &str, project: Option<&str>) -> McpTrust {
+        Configured::read(server, home, project).trust(server, trust)
+    }
+
     #[test]
     fn a_server_is_trusted_as_it_was_configured() {
         let home = tempfile::tempdir().unwrap();
@@ -183,29 +192,18 @@ mod tests {
     }
 
     #[test]
-    fn a_package_is_known_by_what_the_users_own_settings_start() {
-        let packages = [Cow::Borrowed("@modelcontextprotocol/server-filesystem"), Cow::Borrowed("mcp.linear.app")];
-        for (definition, expected) in [
-            (r#"{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem@2026.8.31","/w"]}"#, true),
-            (r#"{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem","/w"]}"#, true),
-            (r#"{"command":["npx","@modelcontextprotocol/server-filesystem"]}"#, true),
-            (r#"{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem-evil","/w"]}"#, false),
-            (
-                r#"{"command":"node","args":["dist/index.js"],"env":{"X":"@modelcontextprotocol/server-filesystem"}}"#,
-                false,
-            ),
-            (r#"{"url":"https://mcp.linear.app/sse"}"#, true),
-            (r#"{"url":"https://mcp.linear.app.unlisted.example/sse"}"#, false),
-        ] {
-            let home = tempfile::tempdir().unwrap();
-            let path = home.path().to_str().unwrap();
-            let text = format!(r#"{{"mcpServers":{{"files":{definition}}}}}"#);
-            std::fs::write(home.path().join(".claude.json"), text).unwrap();
-            assert_eq!(runs_package("files", &packages, path, None), expected, "{definition}");
-            assert!(!runs_package("other", &packages, path, None));
-            let project = tempfile::tempdir().unwrap();
-            std::fs::write(project.path().join(".mcp.json"), r#"{"mcpServers":{"files":{"command":"x"}}}"#).unwrap();
-            assert!(!runs_package("files", &packages, path, project.path().to_str()), "{definition}");
+    fn what_starts_a_server_is_what_the_users_own_settings_say() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().to_str().unwrap();
+        let text = r#"{"mcpServers":{"files":{"command":"/opt/doorward","args":["mcp","--name","files","--","npx","-y","server-x"],"env":{"A":"b"}}}}"#;
+        std::fs::write(home.path().join(".claude.json"), text).unwrap();
+        assert_eq!(Configured::read("files", path, None).words(), ["npx", "-y", "server-x"]);
+        assert!(Configured::read("other", path, None).words().is_empty());
+        let project = tempfile::tempdir().unwrap();
+        for said in [r#"{"mcpServers":{"files":{"command":"x"}}}"#, r#"{"mcpServers":{"\u0066iles":{"command":"x"}}}"#]
+        {
+            std::fs::write(project.path().join(".mcp.json"), said).unwrap();
+            assert!(Configured::read("files", path, project.path().to_str()).words().is_empty(), "{said}");
         }
     }
 

@@ -33,13 +33,27 @@ pub(super) fn find(out: &Observer<'_>, call: &ServerCall<'_>) -> Option<ServerTo
     let is_named = |server: &Server| {
         server.names.iter().any(|name| *name == plain.join("-") || *name == call.server || *name == plain.join(""))
     };
-    let runs = |server: &Server| out.world.runs_package(call.server, &server.packages);
     // Where the machine says what a server runs, its name is only what the user calls it.
-    let server = servers.into_iter().find(|server| match runs(server) {
-        Some(runs) => runs,
-        None => is_named(server),
-    })?;
+    let server = match out.world.server_words(call.server) {
+        Some(words) => servers.into_iter().find(|server| starts(&words, server))?,
+        None => servers.into_iter().find(is_named)?,
+    };
     server.tools.into_iter().find(|tool| tool.name == call.name).or_else(|| protocol_tool(call.name))
+}
+
+/// One of the words of a command names a package of the server.
+fn starts(words: &[String], server: &Server) -> bool {
+    words.iter().any(|word| server.packages.iter().any(|package| stands_for(word, package)))
+}
+
+/// A package with or without a version, a program of that name, or an address of that host.
+fn stands_for(word: &str, package: &str) -> bool {
+    if let Some((_, rest)) = word.split_once("://") {
+        return rest.split(['/', ':', '?']).next() == Some(package);
+    }
+    let is_versioned =
+        word.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', ':', '=']));
+    is_versioned || word.rsplit('/').next() == Some(package)
 }
 
 /// What every server can be asked beside its tools, as the relay names it.
@@ -302,5 +316,26 @@ fn texts(value: &Value) -> Vec<&str> {
             fields.iter().flat_map(|(key, value)| std::iter::once(key.as_str()).chain(texts(value))).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_is_named_whole() {
+        for (word, package, expected) in [
+            ("@modelcontextprotocol/server-filesystem", "@modelcontextprotocol/server-filesystem", true),
+            ("@modelcontextprotocol/server-filesystem@2026.8.31", "@modelcontextprotocol/server-filesystem", true),
+            ("@modelcontextprotocol/server-filesystem-evil", "@modelcontextprotocol/server-filesystem", false),
+            ("/usr/bin/mcp-server-git", "mcp-server-git", true),
+            ("mcp-server-git==2.0", "mcp-server-git", true),
+            ("https://mcp.linear.app/sse", "mcp.linear.app", true),
+            ("https://mcp.linear.app.unlisted.example/sse", "mcp.linear.app", false),
+            ("https://mcp.linear.app@unlisted.example/", "mcp.linear.app", false),
+        ] {
+            assert_eq!(stands_for(word, package), expected, "{word}");
+        }
     }
 }

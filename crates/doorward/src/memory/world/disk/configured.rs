@@ -1,7 +1,5 @@
 //! What the user trusts and has configured, and what people answered before.
 
-use std::borrow::Cow;
-
 use doorward_engine::{AcceptedHistory, Configured, McpTrust, Memory, Settings, ToolDefinition};
 
 use super::DiskWorld;
@@ -10,10 +8,20 @@ use crate::policy::from_history;
 use crate::policy::trust::mcp;
 use crate::policy::trust::tool_pins::{PinStatus, ToolPins};
 
+/// What is known of one server, read once for a call.
+#[derive(Clone, Debug)]
+pub(super) struct KnownServer {
+    configured: mcp::Configured,
+    tools: ToolPins,
+}
+
 impl DiskWorld {
-    /// What the relay has seen of a server's tools.
-    fn tools(&self, server: &str) -> ToolPins {
-        ToolPins::load_at(&self.state, server)
+    fn server(&self, name: &str) -> KnownServer {
+        let read = || KnownServer {
+            configured: mcp::Configured::read(name, &self.home, self.project.as_deref()),
+            tools: ToolPins::load_at(&self.state, name),
+        };
+        self.servers.borrow_mut().entry(name.to_owned()).or_insert_with(read).clone()
     }
 }
 
@@ -27,12 +35,13 @@ impl Configured for DiskWorld {
     }
 
     fn mcp(&self, server: &str, tool: &str) -> McpTrust {
-        let found = match (mcp::trust_in(server, &self.trust, &self.home, self.project.as_deref()), &self.relayed) {
+        let known = self.server(server);
+        let found = match (known.configured.trust(server, &self.trust), &self.relayed) {
             // Somebody started the relay with this server; clients that doorward can't read settings of do so, too.
             (McpTrust::Untrusted, Some(_)) => McpTrust::Configured,
             (found, _) => found,
         };
-        match (found, self.tools(server).status(tool)) {
+        match (found, known.tools.status(tool)) {
             (_, PinStatus::Changed(_)) => McpTrust::Changed,
             // The server is trusted with the tools that it had then.
             (McpTrust::Trusted, PinStatus::First) => McpTrust::Configured,
@@ -40,18 +49,16 @@ impl Configured for DiskWorld {
         }
     }
 
-    fn runs_package(&self, server: &str, packages: &[Cow<'static, str>]) -> Option<bool> {
-        let (home, project) = (&self.home, self.project.as_deref());
-        if mcp::definitions(server, home, project).is_empty()
-            && let Some(words) = &self.relayed
-        {
-            return Some(mcp::starts_package(words.iter().map(String::as_str), packages));
-        }
-        Some(mcp::runs_package(server, packages, home, project))
+    fn server_words(&self, server: &str) -> Option<Vec<String>> {
+        let configured = self.server(server).configured;
+        Some(match &self.relayed {
+            Some(words) if configured.is_empty() => words.clone(),
+            Some(_) | None => configured.words(),
+        })
     }
 
     fn tool_definition(&self, server: &str, tool: &str) -> ToolDefinition {
-        self.tools(server).definition(tool)
+        self.server(server).tools.definition(tool)
     }
 
     fn settings(&self) -> &Settings {
