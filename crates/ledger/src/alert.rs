@@ -237,6 +237,7 @@ impl Index {
             AlertKind::Unguarded,
             AlertKind::Rollback,
             AlertKind::Promise,
+            AlertKind::Unboxed,
             AlertKind::Fork,
             AlertKind::Bundle,
         ] {

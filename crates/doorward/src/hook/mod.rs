@@ -214,7 +214,8 @@ fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut d
         CallResult::Ran | CallResult::Failed => true,
         CallResult::Declined | CallResult::Refused => false,
     };
-    contained::replace::check(&surroundings.dirs, &outcome, has_run, ledger)?;
+    // What is wrong with it must not keep the outcome from the record.
+    let replaced = contained::replace::check(&surroundings.dirs, &outcome, has_run, ledger);
     if !has_run {
         // A call that never started leaves nothing running in the background.
         session.withdraw_call(Some(&outcome.id));
@@ -246,7 +247,8 @@ fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut d
         let _ = rollback::watch(&surroundings.dirs);
     }
     let after = if has_run { session.digests(&changed) } else { FileDigests::new() };
-    ledger.append(entry::outcome(outcome, after)?).map(|_receipt| Reply::default())
+    let _receipt = ledger.append(entry::outcome(outcome, after)?)?;
+    replaced.map(|()| Reply::default())
 }
 
 /// Records a change of a session. When it begins, the model is told what to expect; when it ends, the log is signed.
