@@ -27,6 +27,7 @@ pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod serve;
 pub(crate) mod setup;
+pub(crate) mod ship;
 pub(crate) mod snapshots;
 pub(crate) mod status;
 pub(crate) mod statusline;

@@ -110,7 +110,7 @@ mod tests {
 
     fn answer(home: &TestHome, id: &str, from_plugin: bool) -> String {
         let surroundings = Surroundings::new(Agent::Claude, home.dirs());
-        answer_within(&call(id), &surroundings, Invocation { patience: None, from_plugin }).unwrap().stdout
+        answer_within(&call(id), &surroundings, Invocation { from_plugin, ..Invocation::default() }).unwrap().stdout
     }
 
     #[test]

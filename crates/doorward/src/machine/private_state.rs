@@ -18,11 +18,13 @@ const DIRECTORIES: &[&str] = &[
     "contained",
     "desk",
     "grants",
+    "handed-on",
     "held",
     "log",
     "pending",
     "programs",
     "sessions",
+    "tools",
     "trust",
 ];
 

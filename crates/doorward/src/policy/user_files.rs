@@ -142,7 +142,7 @@ fn programs(files: &[UserFile]) -> Result<&'static [u8], Vec<String>> {
     }
     let entries: Vec<_> = read.iter().flat_map(|(_, file)| file.keyed()).collect();
     // The pack lives as long as the process, which answers one call or a handful.
-    let packed: &'static [u8] = Box::leak(pack::pack(&entries, &[], &[]).into_boxed_slice());
+    let packed: &'static [u8] = Box::leak(pack::pack(&entries, &[], &[], &[]).into_boxed_slice());
     let wrong: Vec<String> = read
         .iter()
         .flat_map(|(source, file)| check::program(&source.shown, file, packed))

@@ -29,6 +29,12 @@ const DEPTH: usize = 7;
 // The agent, a shell for the hook's line, and what starts the agent.
 const GENERATIONS: usize = 8;
 
+/// What runs the hook's line.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "busybox"];
+
+/// What runs an agent that is a script.
+const INTERPRETERS: &[&str] = &["node", "nodejs", "bun", "deno", "python", "python3"];
+
 /// Arguments that bring hooks or plugins that stand in no file, or a program that may have its own.
 const BRINGING: &[&str] = &[
     "--settings",
@@ -39,8 +45,6 @@ const BRINGING: &[&str] = &[
     "--extensions",
     "--config",
     "--profile",
-    "-c",
-    "-e",
 ];
 
 /// What else could rewrite an agent's calls, in words; `None` if doorward is alone.
@@ -57,7 +61,7 @@ pub(crate) fn another(agent: Agent, home: &str, project: Option<&str>) -> Option
             Some("doorward doesn't know all places of its hooks".to_owned())
         }
     };
-    found.or_else(|| brought(agent))
+    found
 }
 
 fn claude(own: &Path, project: Option<&str>) -> Option<String> {
@@ -246,33 +250,56 @@ pub(crate) fn is_ours(command: &str) -> bool {
     command.contains("doorward") && command.contains(" hook ")
 }
 
-/// The agent was started with something that stands in no file.
-fn brought(agent: Agent) -> Option<String> {
-    let is_brought = |word: &String| {
-        let name = word.split('=').next().unwrap_or(word);
-        // `-c` and `-e` mean something else to other agents and to the shells between.
-        let is_short = matches!(name, "-c" | "-e");
-        BRINGING.contains(&name) && (!is_short || matches!((agent, name), (Agent::Codex, "-c") | (Agent::Pi, "-e")))
-    };
-    let is_shell = |words: &[String]| {
-        let name = words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
-        matches!(name, "sh" | "bash" | "dash" | "zsh")
-    };
-    let above = ancestors().into_iter().filter(|words| !is_shell(&words.1));
-    above.flat_map(|(_, words)| words).find(is_brought).map(|word| format!("the argument `{word}` of the agent"))
+/// The program that this process works for; `None` if there is none, or if it was started with what stands in no file.
+/// `named` is the script that an agent says it is; it counts only for an interpreter whose own words were replaced by a title.
+pub(crate) fn agent_above(agent: Agent, named: Option<&str>) -> Option<PathBuf> {
+    let above = ancestors().into_iter().find(|above| !above.is_named(SHELLS))?;
+    if above.words.iter().any(|word| is_brought(agent, word)) {
+        return None;
+    }
+    let is_titled = above.is_named(INTERPRETERS) && above.words.iter().skip(1).all(|word| word.is_empty());
+    let script = || named.filter(|_| is_titled).and_then(|named| Path::new(named).canonicalize().ok());
+    above.program().or_else(script)
 }
 
-/// This process works for the program: it is, or runs as a script of, one of the processes above.
-pub(crate) fn runs_us(program: &str) -> bool {
-    let is_it = |path: &Path| path.canonicalize().is_ok_and(|path| path == Path::new(program));
-    ancestors().iter().any(|(exe, words)| {
-        exe.as_deref().is_some_and(is_it)
-            || words.iter().take(3).any(|word| word.starts_with('/') && is_it(Path::new(word)))
-    })
+/// The argument brings hooks or plugins that stand in no file.
+fn is_brought(agent: Agent, word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    match name {
+        "-c" => agent == Agent::Codex,
+        "-e" => agent == Agent::Pi,
+        _ => BRINGING.contains(&name),
+    }
 }
 
-/// The program and the words of each process above this one.
-fn ancestors() -> Vec<(Option<PathBuf>, Vec<String>)> {
+/// A process above this one.
+#[derive(Debug)]
+struct Ancestor {
+    exe: Option<PathBuf>,
+    words: Vec<String>,
+    cwd: Option<PathBuf>,
+}
+
+impl Ancestor {
+    fn is_named(&self, names: &[&str]) -> bool {
+        let name = self.exe.as_deref().and_then(Path::file_name).and_then(std::ffi::OsStr::to_str);
+        // `python3.11` is `python3`.
+        name.is_some_and(|name| names.iter().any(|known| name == *known || name.starts_with(&format!("{known}."))))
+    }
+
+    /// Its file, or the script that it interprets.
+    fn program(&self) -> Option<PathBuf> {
+        if !self.is_named(INTERPRETERS) {
+            return self.exe.as_deref()?.canonicalize().ok();
+        }
+        let cwd = self.cwd.as_deref()?;
+        let script = self.words.iter().skip(1).find(|word| !word.starts_with('-'))?;
+        cwd.join(script).canonicalize().ok().filter(|script| script.is_file())
+    }
+}
+
+/// The processes above this one, the nearest first.
+fn ancestors() -> Vec<Ancestor> {
     let mut found = Vec::new();
     let mut current = std::process::id();
     for _ in 0..GENERATIONS {
@@ -283,7 +310,8 @@ fn ancestors() -> Vec<(Option<PathBuf>, Vec<String>)> {
         current = above;
         let words = checked_read::text_of_pipe(&format!("/proc/{current}/cmdline"), 65536).unwrap_or_default();
         let words = words.split('\0').map(str::to_owned).collect();
-        found.push((std::fs::read_link(format!("/proc/{current}/exe")).ok(), words));
+        let link = |name: &str| std::fs::read_link(format!("/proc/{current}/{name}")).ok();
+        found.push(Ancestor { exe: link("exe"), words, cwd: link("cwd") });
     }
     found
 }
@@ -364,8 +392,34 @@ mod tests {
     #[test]
     fn the_agent_is_a_process_above() {
         let own = std::fs::read_link("/proc/self/exe").unwrap();
-        assert!(!runs_us(own.to_str().unwrap()), "the hook itself is no agent");
-        let above = ancestors().into_iter().find_map(|(exe, _)| exe).unwrap();
-        assert!(runs_us(above.to_str().unwrap()));
+        let above = agent_above(Agent::Gemini, None);
+        assert!(above.is_none_or(|above| above != own), "the hook itself is no agent");
+        let text = str::to_owned;
+        let of = |exe: &str, words: &[&str]| Ancestor {
+            exe: Some(exe.into()),
+            words: words.iter().map(|word| text(word)).collect(),
+            cwd: Some("/".into()),
+        };
+        let script = of("/usr/bin/node", &["node", "--flag=1", "proc/self/exe", "-p"]);
+        assert_eq!(script.program(), Some(own.canonicalize().unwrap()));
+        assert!(
+            of("/usr/bin/python3.11", &["python3"]).is_named(INTERPRETERS) && of("/bin/dash", &["sh"]).is_named(SHELLS)
+        );
+        assert_eq!(of("/usr/bin/node", &["node", "-e", "x"]).program(), None);
+    }
+
+    #[test]
+    fn arguments_bring_what_stands_in_no_file() {
+        for (agent, word, is) in [
+            (Agent::Claude, "--settings", true),
+            (Agent::Claude, "--plugin-dir=/x", true),
+            (Agent::Claude, "--input-format", true),
+            (Agent::Codex, "-c", true),
+            (Agent::Claude, "-c", false),
+            (Agent::Pi, "-e", true),
+            (Agent::Claude, "-p", false),
+        ] {
+            assert_eq!(is_brought(agent, word), is, "{word}");
+        }
     }
 }

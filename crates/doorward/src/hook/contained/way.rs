@@ -92,31 +92,41 @@ fn is_eligible(situation: &Situation<'_>, evaluation: &Evaluation) -> bool {
 fn steer(situation: &Situation<'_>, evaluation: &Evaluation) -> Way {
     let call = situation.call();
     let Tool::Bash { command, .. } = &call.tool else { return Way::Plain };
-    // The agent types the bare name, so it must find this program.
-    let is_found = || matches!(situation.world.program("doorward"), Identity::Trusted(_));
+    // What the agent types must be this program, and must be known as such when it comes back.
+    let program = program();
+    let is_found = || matches!(situation.world.program(&program), Identity::Trusted(_));
     let may = || BoxMemory::open(situation.dirs()).is_ok_and(|memory| memory.may_steer(&call.cwd, command));
     if !is_found() || !may() {
         return Way::Plain;
     }
     let reason = explain(&evaluation.judgement, &evaluation.facts).reason;
-    Way::Steered(format!("Not run, because {}. {}", visible(&reason), told(command)))
+    Way::Steered(format!("Not run, because {}. {}", visible(&reason), told(&program, command)))
+}
+
+/// The bare name where every shell finds it; its full path elsewhere, since login shells have search paths of their own.
+fn program() -> String {
+    let path = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
+    let is_usual =
+        |path: &String| ["/usr/local/bin/doorward", "/usr/bin/doorward", "/bin/doorward"].contains(&path.as_str());
+    path.filter(|path| !is_usual(path)).unwrap_or_else(|| "doorward".to_owned())
 }
 
 /// What to do instead. A line that hands only a part of itself to the box has to hand over all of it.
-fn told(command: &str) -> String {
+fn told(program: &str, command: &str) -> String {
+    let program = quoted(program);
     const JUDGED: &str = "what it does there is judged by doorward, and kept unless someone has to look at it";
     if command.contains("doorward run") {
         return format!(
             "Pipes, redirects and commands beside `doorward run` happen outside the box: put the whole line into one pair of \
-            quotes, `doorward run -- 'COMMAND > FILE'`; {JUDGED}"
+            quotes, `{program} run -- 'COMMAND > FILE'`; {JUDGED}"
         );
     }
     if command.len() > REPEATED {
         return format!(
-            "Run the same command line in a box, quoted as one word: `doorward run -- 'COMMAND'`; {JUDGED}"
+            "Run the same command line in a box, quoted as one word: `{program} run -- 'COMMAND'`; {JUDGED}"
         );
     }
-    format!("Run it in a box instead: `doorward run -- {}`; {JUDGED}", quoted(command))
+    format!("Run it in a box instead: `{program} run -- {}`; {JUDGED}", quoted(command))
 }
 
 #[cfg(test)]
@@ -125,9 +135,11 @@ mod tests {
 
     #[test]
     fn the_agent_gets_a_line_that_every_shell_reads_alike() {
-        let said = told("./tool --in 'a b' > \"$OUT\"");
+        let said = told("doorward", "./tool --in 'a b' > \"$OUT\"");
         assert!(said.contains("`doorward run -- './tool --in '\\''a b'\\'' > \"$OUT\"'`"), "{said}");
-        assert!(told(&"x".repeat(REPEATED + 1)).contains("'COMMAND'"));
-        assert!(told("doorward run -- ./tool | tail").contains("'COMMAND > FILE'"));
+        assert!(
+            told("/opt/b in/doorward", &"x".repeat(REPEATED + 1)).contains("'/opt/b in/doorward' run -- 'COMMAND'")
+        );
+        assert!(told("doorward", "doorward run -- ./tool | tail").contains("'COMMAND > FILE'"));
     }
 }

@@ -1,5 +1,6 @@
 //! Tool servers: where agents configure them, and a hash of that configuration.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use doorward_engine::McpTrust;
@@ -17,7 +18,7 @@ const UNREAD: &str = "doorward/unread";
 
 /// Files below a home or a project with an object of servers under this key.
 // Where the clients look for servers. A definition that changes after trust must ask, so all of them are hashed.
-const FILES: &[(&str, &str)] = &[
+pub(crate) const FILES: &[(&str, &str)] = &[
     (".claude/settings.json", "mcpServers"),
     (".gemini/settings.json", "mcpServers"),
     (".mcp.json", "mcpServers"),
@@ -32,27 +33,93 @@ const FILES: &[(&str, &str)] = &[
 
 /// Everything agents' settings say about a server, in a fixed order.
 pub(crate) fn definitions(server: &str, home: &str, project: Option<&str>) -> Vec<Value> {
+    let mut found = own_definitions(server, home, project);
+    if let Some(project) = project {
+        in_files(Path::new(project), server, &mut found);
+    }
+    found
+}
+
+/// What the user's own settings say; a project's files say nothing here.
+fn own_definitions(server: &str, home: &str, project: Option<&str>) -> Vec<Value> {
     let home = Path::new(home);
     let mut found = Vec::new();
-    let mut look = |value: Option<&Value>| found.extend(value.and_then(|servers| servers.get(server)).cloned());
+    let mut look = |value: Option<&Value>| found.extend(value.and_then(|servers| servers.get(server)).map(unwrapped));
     let claude = json(&home.join(".claude.json"), server);
     look(claude.get("mcpServers"));
     if let Some(project) = project {
         look(claude.pointer("/projects").and_then(|all| all.get(project)).and_then(|own| own.get("mcpServers")));
     }
     look(claude.get(UNREAD));
-    let roots = [Some(home), project.map(Path::new)];
-    for root in roots.into_iter().flatten() {
-        for (file, key) in FILES {
-            let said = json(&root.join(file), server);
-            look(said.get(key));
-            look(said.get(UNREAD));
-        }
-        let said = toml(&root.join(".codex/config.toml"), server);
-        look(said.get("mcp_servers"));
+    in_files(home, server, &mut found);
+    found
+}
+
+fn in_files(root: &Path, server: &str, found: &mut Vec<Value>) {
+    let mut look = |value: Option<&Value>| found.extend(value.and_then(|servers| servers.get(server)).map(unwrapped));
+    for (file, key) in FILES {
+        let said = json(&root.join(file), server);
+        look(said.get(key));
         look(said.get(UNREAD));
     }
-    found
+    let said = toml(&root.join(".codex/config.toml"), server);
+    look(said.get("mcp_servers"));
+    look(said.get(UNREAD));
+}
+
+/// A definition without doorward's relay around it, which `setup` puts there: what is trusted is the server behind it.
+fn unwrapped(definition: &Value) -> Value {
+    let inner = || {
+        let command = definition.get("command")?;
+        let (program, args): (&str, Vec<&Value>) = match command {
+            Value::Array(words) => (words.first()?.as_str()?, words.iter().skip(1).collect()),
+            other => (other.as_str()?, definition.get("args")?.as_array()?.iter().collect()),
+        };
+        let is_relay = Path::new(program).file_name()? == "doorward" && args.first()?.as_str()? == "mcp";
+        let behind = args.iter().position(|word| word.as_str() == Some("--")).filter(|_| is_relay)?;
+        let mut words = args.into_iter().skip(behind + 1).cloned();
+        let mut plain = definition.clone();
+        let fields = plain.as_object_mut()?;
+        if command.is_array() {
+            fields.insert("command".to_owned(), words.collect());
+        } else {
+            fields.insert("command".to_owned(), words.next()?);
+            fields.insert("args".to_owned(), words.collect());
+        }
+        Some(plain)
+    };
+    inner().unwrap_or_else(|| definition.clone())
+}
+
+/// The user's own settings start one of these packages under that name, and no file of the project says otherwise.
+pub(crate) fn runs_package(server: &str, packages: &[Cow<'static, str>], home: &str, project: Option<&str>) -> bool {
+    let own = own_definitions(server, home, project);
+    let all = definitions(server, home, project);
+    let is_one = |definition: &Value| {
+        let words = ["command", "args", "url", "httpUrl", "serverUrl"].iter().filter_map(|key| definition.get(key));
+        let words = words.flat_map(|value| match value {
+            Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
+            other => other.as_str().map(str::split_whitespace).map(Iterator::collect).unwrap_or_else(Vec::new),
+        });
+        starts_package(words, packages)
+    };
+    !own.is_empty() && own.len() == all.len() && own.iter().all(is_one)
+}
+
+/// One of the words of a command names one of the packages.
+pub(crate) fn starts_package<'w>(words: impl IntoIterator<Item = &'w str>, packages: &[Cow<'static, str>]) -> bool {
+    words.into_iter().any(|word| packages.iter().any(|package| stands_for(word, package)))
+}
+
+/// A package with or without a version, a program of that name, or an address of that host.
+fn stands_for(word: &str, package: &str) -> bool {
+    let host = word.split_once("://").map(|(_, rest)| rest.split(['/', ':', '?']).next().unwrap_or_default());
+    if let Some(host) = host {
+        return host == package;
+    }
+    let file = Path::new(word).file_name().and_then(|name| name.to_str());
+    let versioned = word.strip_prefix(package).is_some_and(|rest| rest.is_empty() || rest.starts_with(['@', ':', '=']));
+    versioned || file == Some(package)
 }
 
 /// The hash of all definitions.
@@ -113,6 +180,33 @@ mod tests {
         std::fs::write(project.path().join(".mcp.json"), r#"{"mcpServers":{"docs":{"command":"x"}}}"#).unwrap();
         trust.servers.insert("docs".into(), hash(&definitions("docs", path, None)));
         assert_eq!(trust_in("docs", &trust, path, project.path().to_str()), McpTrust::Changed);
+    }
+
+    #[test]
+    fn a_package_is_known_by_what_the_users_own_settings_start() {
+        let packages = [Cow::Borrowed("@modelcontextprotocol/server-filesystem"), Cow::Borrowed("mcp.linear.app")];
+        for (definition, expected) in [
+            (r#"{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem@2026.8.31","/w"]}"#, true),
+            (r#"{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem","/w"]}"#, true),
+            (r#"{"command":["npx","@modelcontextprotocol/server-filesystem"]}"#, true),
+            (r#"{"command":"npx","args":["-y","@modelcontextprotocol/server-filesystem-evil","/w"]}"#, false),
+            (
+                r#"{"command":"node","args":["dist/index.js"],"env":{"X":"@modelcontextprotocol/server-filesystem"}}"#,
+                false,
+            ),
+            (r#"{"url":"https://mcp.linear.app/sse"}"#, true),
+            (r#"{"url":"https://mcp.linear.app.unlisted.example/sse"}"#, false),
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            let path = home.path().to_str().unwrap();
+            let text = format!(r#"{{"mcpServers":{{"files":{definition}}}}}"#);
+            std::fs::write(home.path().join(".claude.json"), text).unwrap();
+            assert_eq!(runs_package("files", &packages, path, None), expected, "{definition}");
+            assert!(!runs_package("other", &packages, path, None));
+            let project = tempfile::tempdir().unwrap();
+            std::fs::write(project.path().join(".mcp.json"), r#"{"mcpServers":{"files":{"command":"x"}}}"#).unwrap();
+            assert!(!runs_package("files", &packages, path, project.path().to_str()), "{definition}");
+        }
     }
 
     #[test]

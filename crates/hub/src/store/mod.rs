@@ -1,0 +1,14 @@
+//! Everything that is kept in PostgreSQL.
+
+pub(crate) mod alerts;
+mod copy;
+pub(crate) mod edges;
+pub(crate) mod ingest;
+mod migrate;
+mod partition;
+pub(crate) mod pool;
+pub(crate) mod retain;
+mod tally;
+
+pub(crate) use migrate::migrate;
+pub(crate) use partition::ensure_month;
