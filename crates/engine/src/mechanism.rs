@@ -94,7 +94,7 @@ mod tests {
 
     fn spares(command: &str, said: Option<&str>) -> Vec<&'static str> {
         let description: Description = serde_json::from_str(
-            r#"{"home": "/home/dev", "project": "/home/dev/p", "temp": ["/tmp"], "files": {"/tmp/x": {"exists": false}},
+            r#"{"home": "/home/dev", "project": "/home/dev/p", "temp": ["/tmp"], "files": {"/tmp/x": {"exists": false}, "src/b.rs": {"tracked": true, "content": "x"}},
                 "git": {"root": "/home/dev/p", "branch": "topic", "default_branch": "main",
                 "remotes": {"origin": "https://github.com/acme/p.git"}}}"#,
         )
@@ -114,7 +114,7 @@ mod tests {
             ("git push", None, &[]),
             ("gcc -o /tmp/x src/a.c && /tmp/x", None, &["builds", "scratch"]),
             ("sed -i s/a/b/ src/a.rs", None, &["edits"]),
-            ("rm src/a.rs", None, &["deletions"]),
+            ("rm src/b.rs", None, &["deletions"]),
             ("echo x > /tmp/x", None, &["scratch"]),
             ("rm -rf ~", None, &[]),
         ] {

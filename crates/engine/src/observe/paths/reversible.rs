@@ -25,7 +25,8 @@ impl Observer<'_> {
             (effect.scope, effect.reach) = (Scope::Scratch, Reach::Workspace);
             effect.marks.remove(Mark::OutsideProject);
             effect.marks.remove(Mark::BelowHome);
-            effect.marks.add(Mark::SessionFile);
+            let mark = if look.kind == Kind::Missing { Mark::Creates } else { Mark::SessionFile };
+            effect.marks.add(mark);
             return Reversibility::Rebuildable;
         }
         if look.hard_links > 1 && look.kind == Kind::File {
@@ -106,7 +107,7 @@ fn is_own_note(touch: Touch, real: &str, look: &Look, effect: &Effect) -> bool {
         Kind::Directory | Kind::Link | Kind::Special | Kind::Unlisted | Kind::Unreadable => false,
     };
     is_own
-        && matches!(touch, Touch::Write | Touch::Edit | Touch::Append | Touch::Create)
+        && matches!(touch, Touch::Write | Touch::Edit | Touch::Append)
         && effect.marks.has(Mark::AgentNotes)
         && matches!(directory, "plans" | "todos" | "tasks")
         && name.ends_with(".md")
