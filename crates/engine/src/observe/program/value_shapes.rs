@@ -229,7 +229,10 @@ fn is_number(text: &str) -> bool {
 impl Place<'_> {
     /// The value, or a part of it, is the path of a file in the project that is loaded by itself.
     fn names_guarded(&self, value: &str) -> bool {
-        let parts = std::iter::once(value).chain(value.split(PARTS));
+        // Wherever it stands: `{"file":".envrc"}`, `a:.envrc b`.
+        let is_between =
+            |letter: char| PARTS.contains(&letter) || letter.is_whitespace() || "\"'{}[]()|".contains(letter);
+        let parts = std::iter::once(value).chain(value.split(is_between));
         // A pattern leaves out or picks, and `.git` alone is what tools are told to skip.
         let is_path = |part: &&str| {
             (part.starts_with('.') || part.contains('/')) && !part.contains(['*', '?', ' ']) && part.len() > 1
