@@ -79,14 +79,19 @@ put() {
   }
 }
 
-places() {
-  printf '%s\n' "$share/bash-completion/completions/doorward" "$share/zsh/site-functions/_doorward" "$share/fish/vendor_completions.d/doorward.fish"
+# Where a shell looks for completions.
+place() {
+  case $1 in
+    bash) echo "$share/bash-completion/completions/doorward" ;;
+    zsh) echo "$share/zsh/site-functions/_doorward" ;;
+    fish) echo "$share/fish/vendor_completions.d/doorward.fish" ;;
+  esac
 }
 
 uninstall() {
   rm -f "$dir/doorward"
   rm -f "$share/man/man1/doorward.1" "$share"/man/man1/doorward-*.1
-  places | while read -r place; do rm -f "$place"; done
+  for shell in bash zsh fish; do rm -f "$(place $shell)"; done
   for folder in man/man1 man bash-completion/completions bash-completion zsh/site-functions zsh fish/vendor_completions.d fish; do
     rmdir "$share/$folder" 2>/dev/null || true
   done
@@ -132,7 +137,7 @@ main() {
   put "$room/$name/doorward" "$dir/doorward" 755
   mkdir -p "$share/man/man1" && cp "$room/$name"/man/man1/*.1 "$share/man/man1/"
   for shell in bash zsh fish; do
-    place=$(places | sed -n "/$shell/p" | head -n 1)
+    place=$(place $shell)
     mkdir -p "${place%/*}" && cp "$room/$name/completions/doorward.$shell" "$place"
   done
   printf 'installed doorward %s in %s\n' "$VERSION" "$dir"

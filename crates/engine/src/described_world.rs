@@ -467,6 +467,10 @@ impl SessionView for DescribedWorld {
         self.is_below_made(directory) && !is_linked && !is_work_tree
     }
 
+    fn is_own_work_tree(&self, directory: &str) -> bool {
+        self.made.iter().any(|made| made == directory) && self.file(&join(directory, ".git")).is_some()
+    }
+
     fn session_process(&self, pid: u32) -> bool {
         self.description.session_processes.contains(&pid)
     }

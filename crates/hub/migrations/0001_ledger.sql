@@ -64,7 +64,7 @@ create table record (
     primary key (edge, sequence, month)
 ) partition by range (month);
 create index record_time on record (time_ms desc);
-create index record_stopped on record (time_ms desc) where verdict is distinct from 'approve' and kind = 1;
+create index record_stopped on record (time_ms desc) where verdict <> 'approve' and kind = 1;
 
 -- What outlives its partition: records that are kept for good.
 create table record_kept (like record including defaults, primary key (edge, sequence));

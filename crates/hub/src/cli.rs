@@ -15,8 +15,9 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::api::Hub;
 use crate::clock::{DAY_MS, now_ms};
 use crate::dev;
+use crate::store::people::{self, Role};
 use crate::store::pool::Pool;
-use crate::store::{edges, migrate, retain};
+use crate::store::{bundles, edges, migrate, retain};
 
 /// Collect the records of a team's machines in one PostgreSQL ledger.
 #[derive(Debug, Parser)]
@@ -75,6 +76,21 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Let somebody look at the fleet through the API; prints the secret they sign in with, once
+    ///
+    /// Viewers see counts, machines and alerts; reviewers and policy owners also records of people; auditors also who looked at
+    /// what. Every look at records of people is written down.
+    Person {
+        name: String,
+        /// What they may see
+        #[arg(long)]
+        role: Role,
+    },
+    /// Hand out a signed policy bundle to the machines
+    Publish {
+        /// What `doorward bundle build` made and enough people signed
+        bundle: PathBuf,
+    },
     /// Drop whole months of old records; blocks, overrides and other sensitive records stay
     Retain {
         /// How many days records stay at least
@@ -130,6 +146,21 @@ async fn command(CommandLine { place, command }: CommandLine) -> Result<ExitCode
                 bail!("there is no edge {edge} that could be revoked; `doorward-hub edges` lists them");
             }
             show(&format!("edge {edge} is revoked: nothing more is taken from it, and what it sent stays"));
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Person { name, role } => {
+            let client = place.pool()?.get().await?;
+            match people::add(&client, (&name, role), now_ms()).await? {
+                Some(secret) => show(&secret),
+                None => bail!("`{name}` has a secret already"),
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Publish { bundle } => {
+            let bytes = std::fs::read(&bundle).with_context(|| format!("can't read `{}`", bundle.display()))?;
+            let mut client = place.pool()?.get().await?;
+            let version = bundles::publish(&mut client, &bytes, now_ms()).await?;
+            show(&format!("version {version} is handed out from now on"));
             Ok(ExitCode::SUCCESS)
         }
         Command::Retain { days } => {

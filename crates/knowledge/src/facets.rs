@@ -84,6 +84,7 @@ words! {
         PlainRequests = "plain-requests" : "sends nothing but the address it is given, unless a flag says otherwise",
         LiesInProject = "lies-in-project" : "a wrapper that a project brings along under this name",
         RunsPythonFiles = "runs-python-files" : "a command that ends in `.py` is given to Python instead of being started",
+        ExecAddresses = "exec-addresses" : "an operand that begins with `EXEC:`, `SYSTEM:` or `SHELL:` is a command",
         AttachedValues = "attached-values" : "takes the value of a flag of one letter without a space as well: `-Iinclude`, `-lm`",
     }
 }

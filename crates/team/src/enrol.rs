@@ -48,7 +48,7 @@ impl FromStr for Token {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = "this isn't an enrolment token: it starts with `dwt1-`; `doorward-hub token new` makes one";
+        let wrong = "this isn't an enrolment token: it starts with `dwt1-`; `doorward-hub token` makes one";
         let mut words = text.trim().split('-');
         let (Some(PREFIX), Some(seed), Some(hub), None) = (words.next(), words.next(), words.next(), words.next())
         else {

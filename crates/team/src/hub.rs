@@ -102,6 +102,16 @@ impl Transport {
         &self.url
     }
 
+    /// A file that needs no trust in whoever hands it out, because it brings its own signatures; `None` if there is none.
+    pub fn download(&self, path: &str) -> Result<Option<Vec<u8>>, Failure> {
+        let answer = self.exchange(path, &[], None)?;
+        match answer.status {
+            200 => Ok(Some(answer.body)),
+            404 => Ok(None),
+            status => Err(self.unreachable(format!("status {status}"))),
+        }
+    }
+
     fn unreachable(&self, why: impl ToString) -> Failure {
         Failure::Unreachable { url: self.url.clone(), why: why.to_string() }
     }

@@ -2,6 +2,7 @@
 
 pub(crate) mod alerts;
 pub(crate) mod audit;
+pub(crate) mod bundle;
 pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod digest;

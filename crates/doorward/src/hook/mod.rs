@@ -13,6 +13,7 @@ pub(crate) mod offer_hint;
 mod pipeline;
 mod plugin;
 pub(crate) mod recorded;
+pub(crate) mod relay;
 pub(crate) mod reviewer;
 pub(crate) mod rollback;
 pub(crate) mod serve;
@@ -63,12 +64,14 @@ pub(crate) struct Surroundings {
     pub dirs: Dirs,
     /// A person can answer a question.
     pub attended: bool,
+    /// The command of the server whose relay asks.
+    pub relayed: Option<Vec<String>>,
 }
 
 impl Surroundings {
     /// An attended agent.
     pub(crate) fn new(agent: Agent, dirs: Dirs) -> Surroundings {
-        Surroundings { agent, dirs, attended: true }
+        Surroundings { agent, dirs, attended: true, relayed: None }
     }
 }
 
@@ -136,7 +139,7 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>, invocation: Invoca
     }
     let attended = attended::is_attended(agent);
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
-    let reply = answer_within(&payload, &Surroundings { agent, dirs, attended }, invocation)?;
+    let reply = answer_within(&payload, &Surroundings { attended, ..Surroundings::new(agent, dirs) }, invocation)?;
     let is_silent = reply.code == 0 && reply.stdout.is_empty();
     Ok(if invocation.is_explicit && is_silent { Reply { stdout: NO_OPINION.to_owned(), ..reply } } else { reply })
 }

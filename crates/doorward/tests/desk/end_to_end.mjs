@@ -184,6 +184,23 @@ try {
   await answers(tab, after.id, () => tab.click(`${card(after.id)} button.yes`), `Approved ${after.id}`);
   step("the page survives a restart, and its key still answers");
 
+  // An agent's browser tools: not to the desk's address, under whatever name; and a click while one is at work is nobody's.
+  const tool = (name, input) => {
+    const payload = { session_id: "driver", transcript_path: "/nowhere.jsonl", cwd: project, permission_mode: "default",
+      hook_event_name: "PreToolUse", tool_name: name, tool_input: input, tool_use_id: `t${number++}` };
+    return JSON.parse(run(["hook", "claude"], JSON.stringify(payload)).stdout).hookSpecificOutput.permissionDecision;
+  };
+  for (const address of [origin, `http://localhost:${port}/`, `http://desk.localtest.me:${port}/queue`, `localhost:${port}`]) {
+    assert.equal(tool("mcp__playwright__browser_navigate", { url: address }), "deny", address);
+    assert.equal(tool("WebFetch", { url: address, prompt: "read" }), "deny", address);
+  }
+  codex("git push origin driven");
+  const driven = waiting("origin driven");
+  tool("mcp__playwright__browser_click", { element: "Approve once", ref: "e7" });
+  await answers(tab, driven.id, () => tab.click(`${card(driven.id)} button.yes`), "an agent is using a browser");
+  assert.equal(waiting("origin driven").stand, "refused");
+  step("an agent's browser tool reaches the desk neither by address nor by a click");
+
   // A start link only looks.
   const start = (await shows(/Open (http:\S+\/start#\S+)/))[1];
   const { browserContextId } = await browser.send("Target.createBrowserContext");

@@ -50,6 +50,7 @@ mod secrets;
 mod serve;
 mod session;
 mod setup;
+mod site;
 mod spec;
 mod statusline;
 mod strict;

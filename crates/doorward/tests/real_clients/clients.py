@@ -82,7 +82,7 @@ class Room:
         self.env = keep | QUIET | {"HOME": str(self.home), "PWD": str(self.project), "PATH": path, "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "KEY": "none"}
         getattr(self, "configure_" + client)()
         if plugin:
-            for words in (["marketplace", "add", str(HERE.parents[3])], ["install", "doorward@doorward"]):
+            for words in (["marketplace", "add", str(self.market())], ["install", "doorward@doorward"]):
                 ran = subprocess.run([*self.words, "plugin", *words], cwd=self.project, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                 assert ran.returncode == 0, ran.stdout
         code, said = self.at_terminal("setup", client, "--yes", "--mode", "auto")
@@ -141,6 +141,18 @@ class Room:
             "autoupdate": False, "share": "disabled", "model": "fake/m", "small_model": "fake/m", "enabled_providers": ["fake"],
             "mcp": {"things": {"type": "local", "command": [sys.executable, str(HERE / "server.py")], "environment": {"CALLED": str(self.called)}, "enabled": True}},
             "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "fake", "options": {"baseURL": self.model.url + "/v1", "apiKey": "none"}, "models": {"m": model}}}})
+
+    def market(self):
+        """The marketplace as published, with this room's home for the one in the password file."""
+        market = self.base / "market"
+        for name in (".claude-plugin", "extensions/claude"):
+            shutil.copytree(HERE.parents[3] / name, market / name)
+        launcher = market / "extensions/claude/scripts/doorward.sh"
+        text = launcher.read_text()
+        moved = text.replace('home=$(eval "printf %s ~$name")', "home='%s'" % self.home)
+        assert moved != text
+        launcher.write_text(moved)
+        return market
 
     def install_hooks_too(self):
         """Setup's hooks beside the plugin, as if setup had been run before the plugin was installed."""

@@ -9,15 +9,17 @@ use crate::effect::Effect;
 use crate::network::desk_ports;
 use crate::world::World;
 
-/// Names of this machine. With the port beside one of them, a word or a line of code is about the desk.
-const HERE: &[&str] = &["localhost", "127.", "0.0.0.0", "::", "0x7f", "2130706433", "http", "ws:", "wss:"];
+/// Names of this machine, and words for listening on it. With the port beside one of them, a word or a line of code is about the desk.
+const HERE: &[&str] =
+    &["localhost", "127.", "0.0.0.0", "::", "0x7f", "2130706433", "http", "ws:", "wss:", "port", "listen", "bind"];
 
 /// What talks to an address that only the text of the call names: a raw socket, a program nobody knows, code, a browser tool.
 ///
 /// Programs that are described, and files that merely mention the address, are left alone: they say what they contact.
 pub(super) fn note_desk(found: &mut Found, tool: &Tool, text: &str, world: &dyn World) {
     let ports = desk_ports(world);
-    let is_unclear = found.coverage.degree >= Degree::Unknown;
+    // A recipe that is handed the port may listen there; whoever listens on the desk's port is taken for the desk.
+    let is_unclear = found.coverage.degree >= Degree::Delegated;
     let is_named = match tool {
         Tool::Mcp { args, .. } => strings(args).any(|text| names_desk(text, &ports)),
         Tool::Other { input, .. } => strings(input).any(|text| names_desk(text, &ports)),

@@ -53,8 +53,7 @@ fn is_empty(input: &Value) -> bool {
 
 /// A tool that only the inventory can tell.
 pub(super) fn other_tool(out: &mut Observer<'_>, name: &str, input: &Value, cwd: &str) {
-    let known =
-        out.knowledge.tools().unwrap_or_default().into_iter().find(|tool| tool.name == name && !tool.is_served());
+    let known = out.knowledge.tools().unwrap_or_default().into_iter().find(|tool| tool.name == name);
     match known {
         Some(tool) if tool.harness => {
             let mut effect = Effect::new(Operation::Read, Target::Resource(name.to_owned()));

@@ -12,11 +12,15 @@ use doorward_team::{EDGE, Enrolment, NONCE, Reply, Request as Signed, SIGNATURE,
 use super::Hub;
 use super::refused::Refused;
 use crate::clock::now_ms;
+use crate::store::bundles;
 use crate::store::edges::{self, Edge, Enrolled};
 use crate::store::ingest::ingest;
 
 /// How long a body may take to arrive: somebody who sends a byte a minute holds up no memory for long.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The path behind which stands the version that the edge has.
+const BUNDLES: &str = "/v1/bundles/after/";
 
 /// A request, read to its end.
 struct Asked {
@@ -75,12 +79,16 @@ async fn dispatch(hub: &Arc<Hub>, asked: &Asked) -> Result<Vec<u8>, Refused> {
     match (&asked.method, asked.path.as_str()) {
         (&Method::GET, "/v1/edge") => json(&edge.head),
         (&Method::POST, "/v1/shipments") => json(&ingest(&hub.pool, edge.id, asked.body.clone()).await?),
-        _ => Err(Refused::new(
-            StatusCode::NOT_FOUND,
-            "unknown",
-            "this hub knows no such request; is it older than the edge?",
-        )),
+        (&Method::GET, path) if path.starts_with(BUNDLES) => {
+            let version = path.trim_start_matches(BUNDLES).parse().map_err(|_| unknown())?;
+            Ok(bundles::after(&*hub.pool.get().await?, version).await?)
+        }
+        _ => Err(unknown()),
     }
+}
+
+fn unknown() -> Refused {
+    Refused::new(StatusCode::NOT_FOUND, "unknown", "this hub knows no such request; is it older than the edge?")
 }
 
 fn json(value: &impl serde::Serialize) -> Result<Vec<u8>, Refused> {
@@ -134,7 +142,7 @@ async fn enrol(hub: &Hub, asked: &Asked) -> Result<Vec<u8>, Refused> {
     let edge = match edges::enrol(&mut client, &enrolment, now_ms()).await? {
         Enrolled::As(edge) => edge,
         Enrolled::BadToken => {
-            let error = "the token is unknown, expired or used; `doorward-hub token new` makes one";
+            let error = "the token is unknown, expired or used; `doorward-hub token` makes one";
             return Err(Refused::new(StatusCode::FORBIDDEN, "token", error));
         }
         Enrolled::KnownKey => {

@@ -65,7 +65,7 @@ pub(crate) async fn look(client: &impl GenericClient, now_ms: u64) -> Result<(),
     let lately = signed(now_ms.saturating_sub(10 * 60 * 1000));
     for row in client
         .query(
-            "select rule, count(distinct edge) from record where time_ms >= $1 and kind = 1 and verdict is distinct from 'approve' \
+            "select rule, count(distinct edge) from record where time_ms >= $1 and kind = 1 and verdict <> 'approve' \
              and verdict = 'block' and rule is not null group by rule having count(distinct edge) >= $2",
             &[&lately, &SPIKE_EDGES],
         )

@@ -5,7 +5,10 @@ use doorward_ledger::Hash;
 use tokio_postgres::Client;
 
 /// Every migration, oldest first.
-const MIGRATIONS: &[(&str, &str)] = &[("0001_ledger", include_str!("../../migrations/0001_ledger.sql"))];
+const MIGRATIONS: &[(&str, &str)] = &[
+    ("0001_ledger", include_str!("../../migrations/0001_ledger.sql")),
+    ("0002_bundles", include_str!("../../migrations/0002_bundles.sql")),
+];
 
 /// Two hubs that start together migrate one after the other. The number is arbitrary and only ours.
 const LOCK: i64 = 0x6477_6875_6201;

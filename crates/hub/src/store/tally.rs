@@ -78,7 +78,8 @@ impl Tally {
             | Kind::Gap
             | Kind::Tombstone
             | Kind::Checkpoint
-            | Kind::Session => {}
+            | Kind::Session
+            | Kind::Device => {}
         }
     }
 

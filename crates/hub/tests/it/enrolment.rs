@@ -63,7 +63,9 @@ fn a_token_makes_one_edge_and_keys_that_sign_keep_it() {
     assert!(refused(known.get("/v1/edge").unwrap_err()).starts_with("revoked: "));
     assert!(!hub.say(&["revoke", &first.edge]).status.success());
     // Its log may start a history under a new number, with a new key of its own.
-    let again = enrol(&transport, &second, &mixed).unwrap();
+    let third: Token = hub.token().parse().unwrap();
+    let mixed = Enrolment::new(&third, (&key(&dir, "fresh"), &checkpoint), ("copy", "ada", "1")).unwrap();
+    let again = enrol(&transport, &third, &mixed).unwrap();
     assert!(again.edge != first.edge);
 
     // Another hub on the same address is noticed by its key.

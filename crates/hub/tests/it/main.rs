@@ -9,8 +9,10 @@
     reason = "a test that cannot go on should stop, and may say why"
 )]
 
+mod bundles;
 mod enrolment;
 mod faults;
+mod fleet;
 mod kill_loop;
 mod linked;
 mod load;

@@ -5,6 +5,7 @@ mod boxed;
 mod foreign;
 mod own;
 mod project;
+mod relay;
 
 use std::io::Write;
 use std::path::Path;
@@ -77,6 +78,7 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     for agent in &agents {
         defects.extend(agents::defects(&patient, *agent));
     }
+    defects.extend(relay::defects(&patient));
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{:#}", patient.to_json(&agents, &defects))?;

@@ -111,7 +111,7 @@ async fn respond(request: Request<Incoming>, is_local: bool, (room, workers): Ho
     let at_work = Arc::clone(&room);
     let answered = tokio::task::spawn_blocking(move || {
         ask.visitor = token.and_then(|token| at_work.visitor(&token));
-        let is_listening = ask.path == "/events" && !ask.is_post && ask.visitor.is_some();
+        let is_listening = ask.path == "/events" && !ask.is_post && !is_head && ask.visitor.is_some();
         (routes::answer(&at_work, &ask), is_listening.then_some(ask.visitor).flatten())
     });
     match answered.await {

@@ -327,6 +327,20 @@ fn an_agent_cannot_pair_itself() {
 }
 
 #[test]
+fn a_device_that_is_only_a_file_answers_nothing() {
+    let desk = Desk::new();
+    let forged = TestDevice::new("forged");
+    DeskStore::open(&desk.home.dirs()).unwrap().keep_device(&forged.device).unwrap();
+    let own =
+        |body: &Value| Ask { visitor: Some(Visitor { device: Some(forged.device.id.clone()) }), ..desk.ask(body) };
+    let answer = answers::challenge(&desk.room, &own(&json!({ "verdict": "approve" })), &desk.id).unwrap();
+    let statement = parsed(&answer)["statement"].as_str().unwrap().to_owned();
+    let body = json!({ "statement": statement, "signature": forged.sign(&statement) });
+    assert!(answers::accept(&desk.room, &own(&body)).unwrap_err().text.contains("not on record"));
+    assert_eq!((desk.grants(), desk.answered()), (0, 0));
+}
+
+#[test]
 fn two_desks_do_not_share_one_home() {
     let home = TestHome::begun();
     let turn = Turn::take(&home.dirs()).unwrap();

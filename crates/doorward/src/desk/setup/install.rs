@@ -68,6 +68,11 @@ pub(super) fn run(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -> 
     if !trusted.is_empty() {
         super::boxed::choose(&mut out, dirs, &program, &trusted)?;
     }
+    let bare = super::servers_without_relay(dirs);
+    if !bare.is_empty() {
+        let count = bare.len();
+        writeln!(out, "{count} tool servers of your settings could go behind a relay: `doorward setup --relay`")?;
+    }
     drop(out);
     offer::rules(dirs, agents, arguments)?;
     offer::trust(dirs, here.as_deref(), arguments)?;

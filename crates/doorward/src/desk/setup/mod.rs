@@ -18,6 +18,7 @@ mod opencode;
 mod pi;
 mod plugin;
 mod prove;
+mod relays;
 mod remove;
 mod status_line;
 mod trial;
@@ -41,6 +42,7 @@ pub(crate) use arguments::{SetupArguments, StartingMode};
 pub(crate) use client::{mode as client_mode, questions as questions_of};
 pub(crate) use files::switched_off;
 pub(crate) use inspect::{FileState, opencode_asks, program_of, settings_of, unhooked};
+pub(crate) use relays::{bare as servers_without_relay, behind as servers_behind_relay};
 
 /// What the user has to do for an agent doorward does not know.
 const OWN_AGENT: &str = "\
@@ -83,6 +85,9 @@ pub(crate) fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     // Otherwise an agent could remove the guard or give itself a laxer mode.
     if !arguments.dry_run && record::directory(&dirs).exists() {
         person::no_agent()?;
+    }
+    if arguments.relay {
+        return relays::run(&dirs, arguments);
     }
     if arguments.uninstall {
         return remove::run(&dirs, arguments);

@@ -10,9 +10,10 @@ use doorward_team::{Backoff, Head, Hub, ShipFailure, Shipped, ship};
 use serde_json::json;
 
 use super::membership;
+use crate::desk::bundle;
 use crate::machine::key::random;
 use crate::machine::paths::Dirs;
-use crate::machine::record::{self, Ledger};
+use crate::machine::record;
 use crate::machine::team::Membership;
 use crate::machine::visible;
 use crate::memory::alerts;
@@ -44,17 +45,10 @@ impl Route {
     }
 }
 
-/// Two histories are alarming on this side too. The first time, so that a watching edge does not fill its log with them.
+/// Two histories are alarming on this side too.
 fn alarm(dirs: &Dirs, sequence: u64) {
-    let about = format!("record {sequence}");
-    let text = format!("{about}: the hub holds another history of this log");
-    let known = crate::memory::ledger_view::LedgerView::open(dirs.clone())
-        .and_then(|view| view.index())
-        .and_then(|index| alerts::standing(&index, crate::machine::clock::now_ms()))
-        .is_ok_and(|open| open.iter().any(|alert| alert.kind == AlertKind::Fork && alert.about == about));
-    if !known {
-        alerts::raise(vec![alerts::new_alert(AlertKind::Fork, &about, &text)], &mut Ledger::open(dirs));
-    }
+    let about = (AlertKind::Fork, &*format!("record {sequence}"));
+    alerts::raise_once(dirs, about, "the hub holds another history of this log");
 }
 
 /// How many records have arrived, and how many there are.
@@ -99,6 +93,7 @@ pub(super) fn watch(dirs: &Dirs, every: Duration) -> Result<ExitCode> {
     let mut is_away = false;
     tell(&format!("sending the record to {}, every {} seconds", route.hub.url(), every.as_secs()));
     loop {
+        bundle::fetch_if_followed(dirs);
         let wait = match route.ship(dirs, |_head| {}) {
             Ok(_) => {
                 if std::mem::take(&mut is_away) {

@@ -148,6 +148,7 @@ pub(super) fn mcp(rest: &str, input: &Value, payload: Fields<'_>) -> Result<Tool
         args: input.clone(),
         annotations: Map::new(),
         description: String::new(),
+        schema: Value::Null,
     })
 }
 

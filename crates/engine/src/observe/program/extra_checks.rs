@@ -210,12 +210,22 @@ pub(crate) fn telling_arguments(world: &dyn World, invocation: &Invocation) -> F
         .filter_map(|value| value.text.split_once(':').map(|(_, place)| value.with_text(place)))
         .filter(|place| place.text.contains(['/', '.']));
     places.for_each(|place| found.touch(Touch::Create, place));
+    if args.is(Facet::ExecAddresses) {
+        args.operands.iter().filter_map(command_of_address).for_each(|line| found.run_line(line));
+    }
     if args.is(Facet::DatabaseHosts) {
         let values = args.given.iter().filter_map(|given| given.value.as_ref());
         let hosts = args.operands.iter().chain(values).filter_map(database_host);
         hosts.for_each(|host| found.connect(host, Exchange::Fetch));
     }
     found
+}
+
+/// `EXEC:'cmd args',pty`: the command without the options behind it.
+fn command_of_address(word: &Field) -> Option<Field> {
+    let (kind, rest) = word.text.split_once(':')?;
+    let is_run = ["EXEC", "SYSTEM", "SHELL"].contains(&kind.to_ascii_uppercase().as_str());
+    is_run.then(|| word.with_text(rest.split(",pty").next().unwrap_or(rest).trim_matches(['"', '\''])))
 }
 
 /// An argument that means more to its program than the tables say, and why that cannot be followed.

@@ -122,6 +122,11 @@ pub(super) fn filled_by_wildcard(invocation: &Invocation) -> Findings {
     let writes =
         |role: Role| matches!(role, Role::Write | Role::Append | Role::Create | Role::Edit | Role::Into | Role::Empty);
     let is_single = |operand: &Operand| operand.count != Count::Any && operand.given.is_empty() && writes(operand.role);
+    let outputs = args.given.iter().filter(|given| writes(given.role));
+    if outputs.filter_map(|given| given.value.as_ref()).any(|value| value.glob) {
+        let name = &invocation.by.name;
+        found.doubt(Degree::Unknown, format!("which file `{name}` writes where the wildcard stands"));
+    }
     // Words that fill the position show their own effect.
     if is_open && args.operands.len() < entry.operands.len() && entry.operands.iter().skip(1).any(is_single) {
         let name = &invocation.by.name;
