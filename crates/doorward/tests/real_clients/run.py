@@ -419,16 +419,15 @@ def contained_guessed(scene):
 
 
 def contained_voided(scene):
-    """If an answer is void and the agent runs the call as it was, that is an alert, and the next call is not replaced."""
+    """An answer with a field that the agent doesn't know is void, and the call runs as it was: what could add one is not taken for doorward."""
     real = scene.room.program.with_name("real-doorward")
     scene.room.program.rename(real)
     scene.room.program.write_text("#!/bin/sh\n'%s' \"$@\" | sed 's/\"updatedInput\"/\"unknown\":1,\"updatedInput\"/'\n" % real)
     scene.room.program.chmod(0o755)
-    scene.play(kept(scene, "kept.txt"), kept(scene, "again.txt"), scene.shell("echo on > after.txt"))
+    scene.play(kept(scene, "kept.txt"), scene.shell("echo on > after.txt"))
     real.replace(scene.room.program)
-    once(scene, "again.txt", 0)
-    scene.expect("the alert is on record", "unboxed" in scene.room.records("--kind", "alert"))
-    runs(scene, replaced=1, committed=0, mismatches=1)
+    once(scene, "kept.txt", 0), scene.ran("after.txt")
+    runs(scene, replaced=0, committed=0, mismatches=0)
 
 
 FIRST = ("claude", "codex", "pi")
