@@ -10,5 +10,5 @@ mod machine;
 mod memory;
 mod policy;
 
-pub use cli::command_line;
+pub use cli::{command_line, status_line};
 pub use hook::hook;

@@ -1,15 +1,16 @@
 #!/bin/sh
 # Finds the doorward program and becomes it. Hooks that decide turn any failure here into a block.
-for place in "$HOME/.local/bin" "$HOME/.cargo/bin" "/usr/local/bin" "/opt/homebrew/bin" "/home/linuxbrew/.linuxbrew/bin" "/usr/bin"; do
+#
+# Neither HOME nor PATH is believed: a project's settings can set both for the hooks of its sessions. The home is the one in the password file.
+name=$(/usr/bin/id -un)
+case $name in
+  '' | *[!A-Za-z0-9._-]*) home=/nonexistent ;;
+  *) home=$(eval "printf %s ~$name") ;;
+esac
+for place in "$home/.local/bin" "$home/.cargo/bin" "/usr/local/bin" "/opt/homebrew/bin" "/home/linuxbrew/.linuxbrew/bin" "/usr/bin"; do
   if [ -x "$place/doorward" ]; then
     exec "$place/doorward" "$@"
   fi
 done
-# A program inside the project could be the agent's own.
-found=$(command -v doorward || true)
-case $found in
-  "$PWD"/* | "${CLAUDE_PROJECT_DIR:-$PWD}"/*) ;;
-  /*) exec "$found" "$@" ;;
-esac
-echo 'doorward is not installed, so its plugin blocks every call. Install it (https://github.com/doorward/doorward) and run `doorward setup claude`, or remove the plugin: claude plugin uninstall doorward' >&2
+echo 'doorward is not where its plugin looks for it, so every call is blocked. Install it (https://github.com/doorward/doorward), or link it into ~/.local/bin; or remove the plugin: claude plugin uninstall doorward' >&2
 exit 127

@@ -18,7 +18,20 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Tuning", &["rules", "tickets", "flag", "tune", "replay", "rollout", "model", "test"]),
     (
         "Administration",
-        &["doctor", "config", "defaults", "reload", "hook", "serve", "statusline", "completions", "man"],
+        &[
+            "doctor",
+            "config",
+            "defaults",
+            "reload",
+            "hook",
+            "serve",
+            "mcp",
+            "mcp-server",
+            "acp",
+            "statusline",
+            "completions",
+            "man",
+        ],
     ),
 ];
 

@@ -35,10 +35,14 @@ pub(super) fn stands_back(event: &Event, surroundings: &Surroundings) -> bool {
     }
     match event {
         Event::Proposed(proposed) => {
-            let session = &proposed.call.session;
-            let is_judged = proposed.id.as_deref().is_some_and(|id| is_judged_elsewhere(dirs, session, id));
+            let session = Session::open(dirs, &proposed.call.session);
+            // A name that comes again is another call: the decision on record may be about the first, and may be our own.
+            let is_judged = proposed
+                .id
+                .as_deref()
+                .is_some_and(|id| session.is_first_sight(id) && is_judged_elsewhere(dirs, session.id(), id));
             if is_judged {
-                Session::open(dirs, session).note_shared();
+                session.note_shared();
             }
             is_judged
         }
@@ -110,7 +114,7 @@ mod tests {
 
     fn answer(home: &TestHome, id: &str, from_plugin: bool) -> String {
         let surroundings = Surroundings::new(Agent::Claude, home.dirs());
-        answer_within(&call(id), &surroundings, Invocation { patience: None, from_plugin }).unwrap().stdout
+        answer_within(&call(id), &surroundings, Invocation { from_plugin, ..Invocation::default() }).unwrap().stdout
     }
 
     #[test]
@@ -122,5 +126,9 @@ mod tests {
         assert_eq!(answer(&home, "one", true), "", "the other hook has judged it");
         // Settings that name the other hook are no proof that it runs.
         assert!(answer(&home, "two", true).contains("\"deny\""));
+        // Its own decision, or one about an earlier call of the name, is no reason to stand back.
+        for id in ["two", "one"] {
+            assert!(answer(&home, id, true).contains("\"deny\""), "{id}");
+        }
     }
 }

@@ -32,9 +32,20 @@ fn hook(home: &Home, event: &str, payload: &Value, is_installed: bool) -> Ran {
         let _ = std::os::unix::fs::symlink(program(), bin.join("doorward"));
     }
     let mut command = Command::new("sh");
-    command.args(["-c", &line(event)]).current_dir(home.project()).env("HOME", home.path(""));
+    command.args(["-c", &at_home(home, &line(event))]).current_dir(home.project()).env("HOME", home.path(""));
     command.env("PATH", "/usr/bin:/bin").env_remove("CLAUDE_CONFIG_DIR");
     feed(&mut command, payload.to_string().as_bytes())
+}
+
+/// The line with a launcher that takes the test's home for the one in the password file.
+fn at_home(home: &Home, line: &str) -> String {
+    let launcher = root().join("extensions/claude/scripts/doorward.sh");
+    let text = std::fs::read_to_string(&launcher).unwrap();
+    let moved = text.replace("home=$(eval \"printf %s ~$name\")", &format!("home='{}'", home.path("").display()));
+    assert_ne!(moved, text);
+    let copy = home.path("launcher.sh");
+    std::fs::write(&copy, moved.replace("\"/usr/local/bin\" ", "").replace(" \"/usr/bin\"", "")).unwrap();
+    line.replace(launcher.to_str().unwrap(), copy.to_str().unwrap())
 }
 
 fn enable(home: &Home) {
@@ -69,7 +80,7 @@ fn without_the_program_every_call_is_blocked_with_the_way_out() {
     let ran = hook(&home, "PreToolUse", &home.payload("Bash", json!({ "command": "ls" })), false);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     assert!(
-        ran.stderr.contains("doorward is not installed") && ran.stderr.contains("claude plugin uninstall"),
+        ran.stderr.contains("so every call is blocked") && ran.stderr.contains("claude plugin uninstall"),
         "{}",
         ran.stderr
     );
@@ -78,14 +89,19 @@ fn without_the_program_every_call_is_blocked_with_the_way_out() {
 #[test]
 fn a_program_that_the_project_brings_is_not_run() {
     let home = Home::new();
-    let planted = home.project().join("doorward");
-    std::fs::write(&planted, "#!/bin/sh\necho '{}'\n").unwrap();
-    std::fs::set_permissions(&planted, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for place in ["doorward", ".local/bin/doorward"] {
+        let planted = home.project().join(place);
+        std::fs::create_dir_all(planted.parent().unwrap()).unwrap();
+        std::fs::write(&planted, "#!/bin/sh\ntouch ran\necho '{}'\n").unwrap();
+        std::fs::set_permissions(&planted, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
     let payload = home.payload("Bash", json!({ "command": "ls" }));
     let mut command = Command::new("sh");
-    command.args(["-c", &line("PreToolUse")]).current_dir(home.project()).env("HOME", home.path(""));
+    // What the settings of a project can do: set variables for the hooks of its sessions.
+    command.args(["-c", &line("PreToolUse")]).current_dir(home.project()).env("HOME", home.project());
     command.env("PATH", format!("{}:/usr/bin:/bin", home.project().display()));
-    assert_eq!(feed(&mut command, payload.to_string().as_bytes()).code, 2);
+    feed(&mut command, payload.to_string().as_bytes());
+    assert!(!home.project().join("ran").exists());
 }
 
 #[test]

@@ -59,8 +59,10 @@ def line_of(question):
 class Room:
     """A home and a project of their own, with the client in it and doorward set up for it as a user does."""
 
-    def __init__(self, client, doorward, model, brain, plugin=False):
-        self.brain = brain
+    def __init__(self, client, doorward, model, brain, plugin=False, contained=False):
+        self.brain, self.contained = brain, contained
+        if contained and os.geteuid() == 0:
+            raise NotInstallable("the box needs an ordinary user; run this as one")
         self.client, self.model, self.words = client, model, install(client)
         self.base = Path(tempfile.mkdtemp(prefix="doorward-"))
         self.home, self.project, self.called = self.base / "home", self.base / "project", self.base / "called"
@@ -69,15 +71,18 @@ class Room:
         self.project.mkdir()
         subprocess.run(["git", "init", "-q", str(self.project)], check=True)
         # The installed program is a copy, so that a scenario can break it.
-        self.program = self.base / ("home/.local/bin/doorward" if plugin else "bin/doorward")
+        self.program = self.base / ("home/.local/bin/doorward" if plugin or contained else "bin/doorward")
         self.program.parent.mkdir(parents=True)
         shutil.copy(doorward, self.program)
+        if contained and client == "pi":
+            (self.program.parent / "pi").symlink_to(self.words[1])
         path = "%s:%s" % (Path(self.words[0]).parent, search_path()) if client != "pi" else search_path()
+        path = "%s:%s" % (self.program.parent, path) if contained else path
         keep = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self.env = keep | QUIET | {"HOME": str(self.home), "PWD": str(self.project), "PATH": path, "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "KEY": "none"}
         getattr(self, "configure_" + client)()
         if plugin:
-            for words in (["marketplace", "add", str(HERE.parents[3])], ["install", "doorward@doorward"]):
+            for words in (["marketplace", "add", str(self.market())], ["install", "doorward@doorward"]):
                 ran = subprocess.run([*self.words, "plugin", *words], cwd=self.project, env=self.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
                 assert ran.returncode == 0, ran.stdout
         code, said = self.at_terminal("setup", client, "--yes", "--mode", "auto")
@@ -100,7 +105,9 @@ class Room:
 
     def configure_codex(self):
         server = self.server()
-        self.put("home/.codex/config.toml", 'model = "%s"\nmodel_provider = "fake"\ncheck_for_update_on_startup = false\n'
+        # Inside its own sandbox there is no box.
+        sandbox = 'sandbox_mode = "danger-full-access"\n' if self.contained else ""
+        self.put("home/.codex/config.toml", sandbox + 'model = "%s"\nmodel_provider = "fake"\ncheck_for_update_on_startup = false\n'
                  '[model_providers.fake]\nname = "fake"\nbase_url = "%s/v1"\nwire_api = "responses"\nenv_key = "KEY"\nrequest_max_retries = 0\n'
                  'stream_max_retries = 0\nsupports_websockets = false\n[analytics]\nenabled = false\n[projects."%s"]\ntrust_level = "trusted"\n'
                  '[mcp_servers.things]\ncommand = "%s"\nargs = ["%s"]\nenv = { CALLED = "%s" }\n'
@@ -134,6 +141,18 @@ class Room:
             "autoupdate": False, "share": "disabled", "model": "fake/m", "small_model": "fake/m", "enabled_providers": ["fake"],
             "mcp": {"things": {"type": "local", "command": [sys.executable, str(HERE / "server.py")], "environment": {"CALLED": str(self.called)}, "enabled": True}},
             "provider": {"fake": {"npm": "@ai-sdk/openai-compatible", "name": "fake", "options": {"baseURL": self.model.url + "/v1", "apiKey": "none"}, "models": {"m": model}}}})
+
+    def market(self):
+        """The marketplace as published, with this room's home for the one in the password file."""
+        market = self.base / "market"
+        for name in (".claude-plugin", "extensions/claude"):
+            shutil.copytree(HERE.parents[3] / name, market / name)
+        launcher = market / "extensions/claude/scripts/doorward.sh"
+        text = launcher.read_text()
+        moved = text.replace('home=$(eval "printf %s ~$name")', "home='%s'" % self.home)
+        assert moved != text
+        launcher.write_text(moved)
+        return market
 
     def install_hooks_too(self):
         """Setup's hooks beside the plugin, as if setup had been run before the plugin was installed."""

@@ -39,13 +39,14 @@ use crate::observe::guard::note_guard_signals;
 use crate::observe::hidden::note_hidden;
 use crate::observe::hunting::note_token_search;
 use crate::observe::left_running::run_again;
-use crate::observe::mcp::mcp_tool;
+use crate::observe::mcp::{ServerCall, mcp_tool};
 use crate::observe::program::provenance::left_built;
 use crate::observe::shell::reading::every_reading;
 use crate::observe::task_text::task_text;
 use crate::observe::tools::{fetch_tool, other_tool, task_tool, web_search};
 use crate::world::World;
 pub use deeds::observe_deeds;
+pub use mcp::{hides_text, read_definition};
 use sheet::found::Found;
 use sheet::observer::{By, Observer};
 use shell::runner::Runner;
@@ -174,8 +175,8 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>, runs: &[LeftRun]) -> String 
             web_search(out, query);
             query.clone()
         }
-        Tool::Mcp { server, name, args, annotations, .. } => {
-            mcp_tool(out, server, name, args, annotations, &call.cwd);
+        Tool::Mcp { server, name, args, annotations, description, schema } => {
+            mcp_tool(out, &ServerCall { server, name, args, annotations, description, schema, cwd: &call.cwd });
             format!("{server}/{name}")
         }
         Tool::Task { agent, description } => {

@@ -11,7 +11,7 @@ use crate::machine::agent_home::directory_of;
 use crate::policy::config::Questions;
 
 /// What `/doorward status|why|pending` tells the model; the path of the program goes into it.
-const COMMAND: &str = include_str!("../../../../../extensions/claude/setup/doorward.md");
+const COMMAND: &str = include_str!("../../../extensions/claude/setup/doorward.md");
 
 pub(super) const HOOKS: Hooks = Hooks {
     agent: Agent::Claude,

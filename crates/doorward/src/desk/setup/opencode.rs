@@ -10,7 +10,7 @@ use super::pi::part;
 use crate::machine::agent::Agent;
 use crate::machine::agent_home::directory_of;
 
-const PLUGIN: &str = include_str!("../../../../../extensions/opencode/doorward.js");
+const PLUGIN: &str = include_str!("../../../extensions/opencode/doorward.js");
 
 /// The file OpenCode loads.
 pub(super) fn plugin(home: &str) -> PathBuf {

@@ -10,14 +10,14 @@ use crate::machine::agent_home::directory_of;
 
 /// The extension, file by file.
 const FILES: [(&str, &str); 8] = [
-    ("package.json", include_str!("../../../../../extensions/pi/package.json")),
-    ("README.md", include_str!("../../../../../extensions/pi/README.md")),
-    ("guard.js", include_str!("../../../../../extensions/pi/guard.js")),
-    ("context.js", include_str!("../../../../../extensions/pi/context.js")),
-    ("reviewer.js", include_str!("../../../../../extensions/pi/reviewer.js")),
-    ("state.js", include_str!("../../../../../extensions/pi/state.js")),
-    ("commands.js", include_str!("../../../../../extensions/pi/commands.js")),
-    ("index.js", include_str!("../../../../../extensions/pi/index.js")),
+    ("package.json", include_str!("../../../extensions/pi/package.json")),
+    ("README.md", include_str!("../../../extensions/pi/README.md")),
+    ("guard.js", include_str!("../../../extensions/pi/guard.js")),
+    ("context.js", include_str!("../../../extensions/pi/context.js")),
+    ("reviewer.js", include_str!("../../../extensions/pi/reviewer.js")),
+    ("state.js", include_str!("../../../extensions/pi/state.js")),
+    ("commands.js", include_str!("../../../extensions/pi/commands.js")),
+    ("index.js", include_str!("../../../extensions/pi/index.js")),
 ];
 
 /// Says which program the extension runs.

@@ -35,14 +35,14 @@ pub(super) fn is_enabled_in(settings: &str) -> bool {
     plugins.is_some_and(|plugins| plugins.iter().any(|(name, on)| name.starts_with("doorward@") && on == true))
 }
 
-/// The program that the plugin's hooks run; without one they block every call.
+/// The program that the plugin's hooks run. The search path is not theirs: a project's settings can set it.
 pub(super) fn program(home: &str) -> Option<String> {
     let places = PLACES.iter().map(|place| match place.strip_prefix("~/") {
         Some(below) => Path::new(home).join(below),
         None => PathBuf::from(place),
     });
     let found = places.map(|place| place.join("doorward")).find(|program| program.is_file());
-    found.or_else(|| std::env::current_exe().ok())?.into_os_string().into_string().ok()
+    found?.into_os_string().into_string().ok()
 }
 
 #[cfg(test)]
@@ -64,8 +64,8 @@ mod tests {
 
     #[test]
     fn the_launcher_looks_in_the_same_places() {
-        let script = include_str!("../../../../../extensions/claude/scripts/doorward.sh");
-        let listed: Vec<String> = PLACES.iter().map(|place| place.replace('~', "$HOME")).collect();
+        let script = include_str!("../../../extensions/claude/scripts/doorward.sh");
+        let listed: Vec<String> = PLACES.iter().map(|place| place.replace('~', "$home")).collect();
         let line = format!(
             "for place in {}; do",
             listed.iter().map(|place| format!("\"{place}\"")).collect::<Vec<String>>().join(" ")

@@ -3,7 +3,7 @@
 use anyhow::{Result, bail};
 use doorward_engine::Mode;
 
-use super::{canary, find, hooks, inspect, opencode, pi, search_path};
+use super::{canary, find, hooks, inspect, opencode, pi, plugin, search_path};
 use crate::machine::agent::Agent;
 use crate::machine::atomic_file;
 use crate::machine::paths::Dirs;
@@ -30,6 +30,9 @@ pub(super) fn prove(agent: Agent, dirs: &Dirs, program: &str, mode: Mode) -> Res
         let _seen = canary::trial(agent, &line)?;
     }
     let seen = if judges { DENIED } else { "this mode stops nothing" };
+    if has_plugin && plugin::program(dirs.home()).is_none() {
+        bail!("the plugin doesn't find doorward: `mkdir -p ~/.local/bin && ln -s {program} ~/.local/bin/doorward`");
+    }
     if has_plugin {
         return Ok(format!("{seen}; the hooks are the plugin's"));
     }
