@@ -10,7 +10,7 @@ use doorward_knowledge::{features, pack, sources};
 use doorward_vocabulary::Operation;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    for folder in ["programs", "rules", "tools"] {
+    for folder in ["programs", "rules", "tools", "servers"] {
         println!("cargo:rerun-if-changed={}", Path::new(sources::FOLDER).join(folder).display());
     }
     for file in ["model/scorer.tsv", "thresholds.toml"] {
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let rules: Vec<_> = known.rules.into_iter().map(|file| file.rule).collect();
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
-    let packed = pack::pack(&entries, &rules, &known.tools);
+    let packed = pack::pack(&entries, &rules, &known.tools, &known.servers);
     let (scorer, thresholds) = (scorer()?, thresholds()?);
     let name = fingerprint([packed.as_slice(), scorer.as_bytes(), thresholds.as_bytes()]);
     let thresholds = format!(

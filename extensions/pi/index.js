@@ -47,6 +47,7 @@ export class Guard {
       tool_use_id: event.toolCallId,
       parent_tool_use_id: event.parentToolCallId,
       loaded_context: this.context,
+      agent_program: process.argv[1],
       session_model: ctx.model ? `${ctx.model.provider}/${ctx.model.id}` : null,
     };
     if (ctx.signal?.aborted) return this.cancelled(event, ctx, call, "the turn was cancelled, so the call did not run");

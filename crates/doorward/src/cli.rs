@@ -5,10 +5,12 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::desk::{
-    alerts, audit, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes, preview,
-    reconcile, replay, report, review, rollout, rules, run, serve, setup, snapshots, status, statusline, trust, tune,
+    alerts, audit, bundle, check, demo, digest, doctor, grants, literate, manual, metrics, model, notify, outcomes,
+    preview, reconcile, replay, report, review, rollout, rules, run, serve, setup, ship, snapshots, status, statusline,
+    trust, tune,
 };
 use crate::hook::notifier;
+use crate::hook::relay;
 use crate::machine::paths;
 
 use crate::policy::config;
@@ -78,8 +80,37 @@ enum Command {
     /// With --socket, agents are answered there: one JSON object per line in, one out, the same JSON as `doorward hook generic`,
     /// and only for the user who started it.
     Serve(serve::ServeArguments),
+    /// Policy for a team: build, sign, hand out and follow bundles
+    ///
+    /// A bundle counts if enough of the team's keys signed it, if it follows the one before, and if its time is not over; who
+    /// hands it out does not matter. Once it has expired, doorward is strict until a newer one arrives.
+    Bundle(bundle::BundleArguments),
     /// List the devices that may answer at the desk, or revoke one
     Devices(serve::DevicesArguments),
+    /// Send the record to your team's hub, or enrol this machine there
+    ///
+    /// Sends what the hub doesn't hold yet, each stretch with a signed checkpoint; the hub proves all of it before it
+    /// acknowledges. Nothing is copied aside and no call ever waits for the hub: doorward decides alone, and the log stays here.
+    ///
+    /// Exit code: 0 everything arrived, 75 the hub can't be reached now, 1 the hub or the log refused.
+    Ship(ship::ShipArguments),
+    /// Stand between your client and a tool (MCP) server: pass messages on unchanged, judge every call
+    ///
+    /// Put it in front of the server's command in your client's settings: `doorward mcp --name files -- npx -y
+    /// @modelcontextprotocol/server-filesystem ~/work`. Tool definitions are remembered; a call to one that changed, or whose
+    /// description gives orders to the model, asks. A question goes to you through your client where it can show one, else to
+    /// `doorward pending`.
+    Mcp(relay::RelayArguments),
+    /// Be a tool (MCP) server that agents ask what they may do: check, explain, status, pending, rules
+    ///
+    /// It runs nothing, approves nothing and records nothing. Add it to your client's settings with the command `doorward
+    /// mcp-server`, and an agent can ask before it tries.
+    McpServer,
+    /// Stand between an editor and an agent that speak ACP: judge what the agent asks to do
+    ///
+    /// Put it in front of the agent's command in your editor's settings: `doorward acp -- claude-code-acp`. What doorward would
+    /// approve is answered once for you, what it blocks is refused; your editor shows the rest.
+    Acp(relay::acp::AcpArguments),
     /// Show the effective configuration, where each value comes from, and any problems
     Config(config::ConfigArguments),
     /// Trust a project, agent, program, host or tool server; list what is trusted
@@ -239,8 +270,13 @@ pub fn command_line() -> ExitCode {
             crate::hook::hook(std::iter::once(agent).chain(timeout.into_iter().flatten()).chain(flags).map(Into::into))
         }
         Command::Serve(arguments) => serve::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Bundle(arguments) => bundle::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Devices(arguments) => serve::devices(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::Ship(arguments) => ship::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Run(arguments) => run::run(&arguments).unwrap_or_else(|error| failure(125, &error)),
+        Command::Mcp(arguments) => relay::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
+        Command::McpServer => relay::own_server::run().unwrap_or_else(|error| failure(1, &error)),
+        Command::Acp(arguments) => relay::acp::run(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Config(arguments) => config::run(&arguments).unwrap_or_else(|error| failure(2, &error)),
         Command::Trust(arguments) => trust::trust(&arguments).unwrap_or_else(|error| failure(1, &error)),
         Command::Untrust(arguments) => trust::untrust(&arguments).unwrap_or_else(|error| failure(1, &error)),

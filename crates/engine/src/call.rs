@@ -69,6 +69,9 @@ pub enum Tool {
         args: Value,
         annotations: Map<String, Value>,
         description: String,
+        /// The shape of the arguments as the server declares it; null if nobody said.
+        #[serde(skip_serializing_if = "Value::is_null")]
+        schema: Value,
     },
     Task {
         agent: String,
@@ -172,7 +175,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("search", "path pattern glob"),
     ("fetch", "url method"),
     ("websearch", "query"),
-    ("mcp", "server name args annotations description"),
+    ("mcp", "server name args annotations description schema"),
     ("task", "agent description"),
     ("python", "code"),
 ];
@@ -238,6 +241,7 @@ fn mcp(fields: &Map<String, Value>) -> Result<Tool, String> {
         args: fields.get("args").cloned().unwrap_or(Value::Null),
         annotations,
         description: optional(fields, "description")?.unwrap_or_default(),
+        schema: fields.get("schema").cloned().unwrap_or(Value::Null),
     })
 }
 

@@ -212,6 +212,9 @@ pub(crate) fn switches_off(file: &str, text: &str) -> bool {
     if [".md", ".txt", ".rst", ".adoc"].iter().any(|ending| name.ends_with(ending)) {
         return false;
     }
+    if holds_commands(&name, text) && text.lines().any(|line| runs_unchecked(line, LOCAL)) {
+        return true;
+    }
     let plain = squeezed(text);
     if !STEMS.iter().any(|stem| plain.contains(stem)) {
         return false;
@@ -224,7 +227,6 @@ pub(crate) fn switches_off(file: &str, text: &str) -> bool {
         || TRUSTING.split_ascii_whitespace().any(|name| sets(&plain, name, ON))
         || NOTHING.iter().any(|constant| takes(&plain, constant))
         || trusts_all(&plain)
-        || holds_commands(&name, text) && text.lines().any(|line| runs_unchecked(line, LOCAL))
 }
 
 /// An edit turns `verify=True` into `verify=False` in a file that nobody can look into.

@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::description::second_work_tree;
-pub(crate) use crate::description::{Description, FileDescription, GitDescription, TrackedDescription};
+pub(crate) use crate::description::{
+    Description, FileDescription, GitDescription, GitOperation, ServerDescription, TrackedDescription,
+};
 use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 use crate::intent::SaidBefore;
 use crate::path::{join, lexical, under};
@@ -40,6 +42,9 @@ impl DescribedWorld {
             let root = git.root.as_deref().or(description.project.as_deref()).unwrap_or(cwd);
             absolute(root)
         });
+        for git in &mut description.repositories {
+            git.root = git.root.as_deref().map(absolute);
+        }
         let tracked = description.git.as_ref().and_then(|git| match &git.tracked {
             TrackedDescription::Word(_) => None,
             TrackedDescription::Paths(paths) => Some(paths.iter().map(|path| absolute(path)).collect()),
@@ -79,6 +84,13 @@ impl DescribedWorld {
         self
     }
 
+    /// The innermost repository that the path lies in, and its root.
+    fn repository(&self, path: &str) -> Option<(&GitDescription, &str)> {
+        let first = self.description.git.as_ref().zip(self.git_root.as_deref());
+        let others = self.description.repositories.iter().filter_map(|git| Some((git, git.root.as_deref()?)));
+        first.into_iter().chain(others).filter(|(_, root)| under(path, root)).max_by_key(|(_, root)| root.len())
+    }
+
     fn file(&self, path: &str) -> Option<&FileDescription> {
         self.files.get(path).or_else(|| {
             self.description
@@ -108,9 +120,13 @@ impl DescribedWorld {
     fn has_files_below(&self, path: &str) -> bool {
         self.files.keys().any(|known| known != path && under(known, path))
     }
+}
 
-    fn ignored_tracking(&self, git: &GitDescription, path: &str) -> Option<Tracking> {
-        git.ignored_tracking(path.strip_prefix(self.git_root.as_deref()?)?)
+/// The paths that a further repository tracks; `None` for all.
+fn tracked_in(git: &GitDescription, root: &str) -> Option<Vec<String>> {
+    match &git.tracked {
+        TrackedDescription::Word(_) => None,
+        TrackedDescription::Paths(paths) => Some(paths.iter().map(|path| lexical(&join(root, path))).collect()),
     }
 }
 
@@ -201,6 +217,7 @@ impl Machine for DescribedWorld {
     fn content(&self, path: &str, limit: usize) -> Content {
         match self.file(path) {
             _ if self.is_absent(path) => Content::Missing,
+            Some(FileDescription { cut: true, .. }) => Content::TooLong,
             Some(FileDescription { content: Some(content), .. }) if content.len() > limit => Content::TooLong,
             Some(FileDescription { content: Some(content), .. }) => Content::Text(content.clone()),
             Some(_) | None => Content::Unlisted,
@@ -286,25 +303,28 @@ impl Machine for DescribedWorld {
 
 impl Repositories for DescribedWorld {
     fn tracking(&self, path: &str) -> Tracking {
-        let (Some(git), Some(root)) = (&self.description.git, &self.git_root) else { return Tracking::Outside };
-        if !under(path, root) {
-            return Tracking::Outside;
-        }
+        let Some((git, root)) = self.repository(path) else { return Tracking::Outside };
+        let is_first = self.git_root.as_deref() == Some(root);
         let clean = if git.clean.unwrap_or(true) { Tracking::Clean } else { Tracking::Modified };
         if self.is_absent(path) {
             return Tracking::Untracked;
         }
+        let ignored = || git.ignored_tracking(path.strip_prefix(root)?);
         if let Some(file) = self.file(path) {
             match file.tracked {
+                Some(true) if file.modified => return Tracking::Modified,
                 Some(true) => return clean,
-                Some(false) if self.ignored_tracking(git, path).is_none() => return Tracking::Untracked,
-                Some(false) | None => {}
+                Some(false) if ignored().is_none() => return Tracking::Untracked,
+                Some(false) => {}
+                None if file.modified => return Tracking::Modified,
+                None => {}
             }
         }
-        if let Some(tracking) = self.ignored_tracking(git, path) {
+        if let Some(tracking) = ignored() {
             return tracking;
         }
-        match &self.tracked {
+        let listed = if is_first { self.tracked.clone() } else { tracked_in(git, root) };
+        match listed {
             None => clean,
             Some(paths) if paths.iter().any(|known| under(path, known) || under(known, path)) => clean,
             Some(_) => Tracking::Untracked,
@@ -319,9 +339,11 @@ impl Repositories for DescribedWorld {
     }
 
     fn git(&self, directory: &str) -> Option<Git> {
-        let root = self.git_root.as_deref()?;
-        let git = self.description.git.as_ref()?;
-        let root = if under(directory, root) { root } else { second_work_tree(root, directory)? };
+        let beside = || {
+            let root = second_work_tree(self.git_root.as_deref()?, directory)?;
+            Some((self.description.git.as_ref()?, root))
+        };
+        let (git, root) = self.repository(directory).or_else(beside)?;
         let inner = git.submodules.iter().find(|(path, _)| under(directory, &lexical(&join(root, path))));
         let (root, own) = match inner {
             Some((path, config)) => (lexical(&join(root, path)), config),
@@ -385,8 +407,8 @@ impl Repositories for DescribedWorld {
             .is_some_and(|git| git.unpublished && git.branch.is_some() && git.branch != git.default_branch)
     }
 
-    fn is_rebasing(&self, _directory: &str) -> bool {
-        false
+    fn is_rebasing(&self, directory: &str) -> bool {
+        self.repository(directory).is_some_and(|(git, _)| git.operation == Some(GitOperation::Rebase))
     }
 }
 
@@ -399,8 +421,13 @@ impl Configured for DescribedWorld {
         self.description.trusted.unwrap_or(true)
     }
 
-    fn mcp(&self, _server: &str, _tool: &str) -> McpTrust {
-        match (self.description.mcp_definition_changed, self.description.mcp_trusted) {
+    fn mcp(&self, server: &str, _tool: &str) -> McpTrust {
+        let every = ServerDescription {
+            trusted: self.description.mcp_trusted,
+            definition_changed: self.description.mcp_definition_changed,
+        };
+        let server = self.description.mcp_servers.get(server).unwrap_or(&every);
+        match (server.definition_changed, server.trusted) {
             (true, _) => McpTrust::Changed,
             (false, Some(true)) => McpTrust::Trusted,
             (false, Some(false)) => McpTrust::Untrusted,
@@ -438,6 +465,10 @@ impl SessionView for DescribedWorld {
         let is_linked = self.symlinks.keys().chain(self.hardlinks.keys()).any(|path| under(path, directory));
         let is_work_tree = self.file(&join(directory, ".git")).is_some();
         self.is_below_made(directory) && !is_linked && !is_work_tree
+    }
+
+    fn is_own_work_tree(&self, directory: &str) -> bool {
+        self.made.iter().any(|made| made == directory) && self.file(&join(directory, ".git")).is_some()
     }
 
     fn session_process(&self, pid: u32) -> bool {

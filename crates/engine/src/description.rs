@@ -21,6 +21,8 @@ pub struct Description {
     /// The project is trusted (default true).
     pub trusted: Option<bool>,
     pub git: Option<GitDescription>,
+    /// Further repositories, each with its root.
+    pub repositories: Vec<GitDescription>,
     /// Environment variables.
     pub env: BTreeMap<String, String>,
     /// What is known about single files.
@@ -42,6 +44,10 @@ pub struct Description {
     pub shell: Shell,
     pub mcp_trusted: Option<bool>,
     pub mcp_definition_changed: bool,
+    /// The same for single tool servers, by their names.
+    pub mcp_servers: BTreeMap<String, ServerDescription>,
+    /// Copies are made of what a call would lose, within the usual limits.
+    pub snapshots: bool,
     /// Process ids that belong to the session.
     pub session_processes: Vec<u32>,
     /// Override rate of the last 30 days per pattern.
@@ -103,6 +109,8 @@ pub struct GitDescription {
     pub brings: Option<BTreeMap<String, BTreeMap<String, String>>>,
     /// The commits of the current branch are on no branch of a remote.
     pub unpublished: bool,
+    /// What git is in the middle of: `rebase`, `merge`, `cherry-pick`, `revert`, `am` or `bisect`.
+    pub operation: Option<GitOperation>,
     /// Directories below the root that are repositories of their own.
     pub nested: Vec<String>,
 }
@@ -146,8 +154,12 @@ impl Default for TrackedDescription {
 pub struct FileDescription {
     pub exists: Option<bool>,
     pub tracked: Option<bool>,
+    /// It has changes of its own that are not committed.
+    pub modified: bool,
     pub executable: bool,
     pub content: Option<String>,
+    /// The content is only a part of it.
+    pub cut: bool,
     pub size: Option<u64>,
     pub sha256: Option<String>,
     pub changed_since_trust: bool,
@@ -158,6 +170,26 @@ pub struct FileDescription {
     pub dependents: Option<u32>,
     /// Git, a patch, an archive or a download put it there; for a directory, all that is below.
     pub arrived: bool,
+}
+
+/// Something that git began and that waits to be continued or given up.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum GitOperation {
+    Rebase,
+    Merge,
+    CherryPick,
+    Revert,
+    Am,
+    Bisect,
+}
+
+/// What is known about one tool server.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ServerDescription {
+    pub trusted: Option<bool>,
+    pub definition_changed: bool,
 }
 
 /// A further work tree of the repository, in the directory beside it where tools put them: `<root>.worktrees/<name>`.

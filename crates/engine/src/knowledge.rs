@@ -1,6 +1,6 @@
 //! What doorward knows about programs and which rules it has: packed at build time, read in place.
 
-pub use doorward_knowledge::{family, file, pack, packed, program, rule, schema, tool};
+pub use doorward_knowledge::{family, file, pack, packed, program, rule, schema, server, tool};
 
 use packed::Packed;
 

@@ -43,6 +43,7 @@ pub mod layer2;
 mod lexical;
 mod limits;
 mod matrix;
+mod mechanism;
 mod network;
 mod observe;
 #[doc(hidden)]
@@ -83,7 +84,8 @@ pub use knowledge::rule::{Rule, RuleFile, Stage};
 pub use layer2::{Scorer, Weight, weights};
 pub use limits::{restorable, size};
 pub use matrix::{Floor, described, floor};
-pub use observe::{observe, observe_before, observe_deeds};
+pub use mechanism::{Mechanism, orders_something, spared};
+pub use observe::{hides_text, observe, observe_before, observe_deeds, read_definition};
 pub use pattern::of as pattern_of;
 pub use permission_pattern::Pattern;
 pub use permissions::{AcceptedCall, Permissions, is_plain_word, kind, question, texts_of};
@@ -93,10 +95,10 @@ pub use rejudge::{Comparison, Ruling, SemverBump, Shift, compare};
 pub use review::{REVIEWER_LISTS, REVIEWER_POLICY};
 pub use reviewed::{Answer, Review};
 pub use rules::{OWN as OWN_RULES, holds};
-pub use secret::redact;
+pub use secret::{holds_encoded as holds_secret, redact};
 pub use taint::{Taint, contacts, left_by, may_prompt};
 pub use verdict::{Classes, Confidence, Judgement, Opinion};
 pub use world::{
     AcceptedHistory, Configured, Content, Git, History, Identity, Kind, Listing, Look, Machine, McpTrust, Memory,
-    REBUILDABLE, Repositories, SessionView, Settings, Shell, Stats, Tally, Tracking, World,
+    REBUILDABLE, Repositories, SessionView, Settings, Shell, Stats, Tally, ToolDefinition, Tracking, World,
 };

@@ -189,6 +189,19 @@ pub enum McpTrust {
     Changed,
 }
 
+/// What a server says of one of its tools, as far as a relay has seen it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolDefinition {
+    pub description: String,
+    /// The shape of the arguments; null if it was not seen.
+    pub schema: serde_json::Value,
+    pub annotations: serde_json::Map<String, serde_json::Value>,
+    /// A person has read exactly this.
+    pub is_accepted: bool,
+    /// Why the tool is not what it seems.
+    pub doubt: Option<String>,
+}
+
 /// What happened before in this session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
@@ -251,6 +264,8 @@ pub struct Settings {
     pub file_patterns: Vec<Pattern>,
     /// Unlisted GET and unknown servers block, every external read asks.
     pub strict: bool,
+    /// Ports that doorward's desk was ever on, beside the usual one.
+    pub desk_ports: Vec<u16>,
 }
 
 /// The disk, the environment and the programs of the machine.
@@ -352,6 +367,15 @@ pub trait Configured {
     fn project(&self) -> Option<&str>;
     fn project_trusted(&self) -> bool;
     fn mcp(&self, server: &str, tool: &str) -> McpTrust;
+    /// The words that start the server, or its address, if the user's own configuration says so and nothing in the project
+    /// says otherwise; empty if not, `None` if the world does not say what servers run.
+    fn server_words(&self, _server: &str) -> Option<Vec<String>> {
+        None
+    }
+    /// What the server says of the tool, where a relay has seen it.
+    fn tool_definition(&self, _server: &str, _tool: &str) -> ToolDefinition {
+        ToolDefinition::default()
+    }
     /// What the user's trusted configuration says about paths and hosts.
     fn settings(&self) -> &Settings;
     /// The user's own program files, packed and checked; they add to what is built in and replace nothing.
@@ -378,6 +402,10 @@ pub trait SessionView {
     /// Everything in this directory came to be in this session and belongs to the user: nothing was moved, linked or mounted
     /// into it, and it is no work tree of a repository elsewhere.
     fn holds_only_own(&self, _directory: &str) -> bool {
+        false
+    }
+    /// A work tree of the project's repository that this session added, with no commit that only it knows.
+    fn is_own_work_tree(&self, _directory: &str) -> bool {
         false
     }
     /// The process belongs to this session.

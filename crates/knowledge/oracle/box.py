@@ -65,6 +65,8 @@ class Box:
             "PATH": ":".join(self.folders()), "HOME": HOME, "USER": "dev", "LOGNAME": "dev", "SHELL": "/bin/bash",
             "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat",
             "EDITOR": "true", "COLUMNS": "200", "MANWIDTH": "200", "NO_COLOR": "1",
+            # Whether a tool itself is out of date is asked in passing, whatever it is told to do.
+            "npm_config_update_notifier": "false", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         }  # fmt: skip
         for name, value in settings.items():
             words += ["--setenv", name, value]

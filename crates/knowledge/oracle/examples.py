@@ -15,6 +15,13 @@ TRACE = ["strace", "-f", "-y", "-s", "300", "--seccomp-bpf", "-e", "trace=open,o
 CHANGING = ("write", "delete", "mutate")
 # Written by anything that looks at a repository, or kept for speed only.
 SILENT = re.compile(r"^(\.git/index|~/\.cache(/.*)?|~/\.npm(/.*)?|~/\.local|~/\.config|~/\.local/share|~/\.local/state)$")
+# Made by a program for itself when it runs for the first time: an empty key ring, package database or profile.
+FIRST_RUN = {
+    "gpg": "gnupg", "gsutil": r"gsutil|config/gcloud", "nix-env": "nix-defexpr|nix-profile", "rpm": "rpmdb",
+    "top": "config/procps",
+}
+# A change of something remote goes over the network without saying so twice.
+REMOTE = {"+cloud", "+external-write", "+publish", "+push", "+remote", "+registry"}
 # Read by programs to learn their settings: the question `settings` of the family, not an effect.
 SETTINGS = re.compile(
     r"^(\.git(/.*)?|\.gitignore|~/\.gitconfig|package\.json|\.editorconfig|.*\.(toml|cfg|ini|config\.js)|\.[\w.-]*rc(\.\w+)?|\.env)$"
@@ -157,15 +164,20 @@ def is_beside(path, example):
     return False
 
 
-def mismatches(example, seen, beside):
+def is_first_run(path, program):
+    own = FIRST_RUN.get(program.stem)
+    return own is not None and re.match(rf"^~/\.({own})(/.*)?$", path) is not None
+
+
+def mismatches(example, seen, program):
     """What happened and is not stated: `(kind, what)`."""
     found = set()
     stated = {operation for operation, _ in targets(example.get("effects", []))}
     if example.get("coverage", "full") == "unknown" or "execute" in stated:
         return found
     for path in seen.written:
-        is_stated = covered(path, CHANGING, example) or (beside and is_beside(path, example))
-        if not SILENT.match(path) and not path.startswith("/tmp") and not is_stated:
+        is_stated = covered(path, CHANGING, example) or (program.beside and is_beside(path, example))
+        if not SILENT.match(path) and not is_first_run(path, program) and not path.startswith("/tmp") and not is_stated:
             found.add(("unstated-write", path))
     for path in seen.deleted:
         if not path.startswith("/tmp") and not covered(path, CHANGING, example):
@@ -174,7 +186,8 @@ def mismatches(example, seen, beside):
         if not SETTINGS.match(path) and not covered(path, ("read", *CHANGING), example):
             found.add(("unstated-read", path))
     found |= {("unstated-run", path) for path in seen.ran if path not in seen.written}
-    if "network" not in stated:
+    remote = any(REMOTE & set(effect.split()) for effect in example.get("effects", []))
+    if "network" not in stated and not remote:
         found |= {("unstated-network", who) for who in seen.contacted}
     return found
 
@@ -222,7 +235,7 @@ def try_example(runner, program, example):
     if all(seen.code in (126, 127) and "not found" in seen.printed for seen in runs):
         outcome.unrun = "not installed here under that name"
         return outcome
-    outcome.found = set().union(*[mismatches(example, seen, program.beside) for seen in runs]) | unhappened(example, runs)
+    outcome.found = set().union(*[mismatches(example, seen, program) for seen in runs]) | unhappened(example, runs)
     outcome.failed = not any(seen.ok for seen in runs)
     outcome.printed = runs[0].printed[-400:]
     return outcome

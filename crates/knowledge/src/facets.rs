@@ -46,6 +46,10 @@ words! {
         Computes = "computes" : "prints numbers that are made of the numbers in its operands",
         ResolvesLinks = "resolves-links" : "prints its operand as a path without links",
         HandsEnvironment = "hands-environment" : "runs code of the project, which may read variables that the program itself does not know",
+        ReachesOut = "reaches-out" : "some of its subcommands change things on other machines or services, or on the whole machine",
+        TestsTakeFlags = "tests-take-flags" : "flags that it does not know itself, behind what it tests, are for the tests",
+        TidiesImports = "tidies-imports" : "declares what the sources import: what this session imports is the agent's choice",
+        AsksForHunks = "asks-for-hunks" : "asks which pieces of a change are staged, and reads the answers from its input",
         PrintsTime = "prints-time" : "prints a time in the format that its words say",
         PrintsFormat = "prints-format" : "prints its operands by the format in the first one",
         MakesTemporary = "makes-temporary" : "makes a file or directory of a name that nobody can foresee, and prints it",
@@ -80,6 +84,7 @@ words! {
         PlainRequests = "plain-requests" : "sends nothing but the address it is given, unless a flag says otherwise",
         LiesInProject = "lies-in-project" : "a wrapper that a project brings along under this name",
         RunsPythonFiles = "runs-python-files" : "a command that ends in `.py` is given to Python instead of being started",
+        ExecAddresses = "exec-addresses" : "an operand that begins with `EXEC:`, `SYSTEM:` or `SHELL:` is a command",
         AttachedValues = "attached-values" : "takes the value of a flag of one letter without a space as well: `-Iinclude`, `-lm`",
     }
 }

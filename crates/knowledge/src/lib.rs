@@ -1,6 +1,6 @@
 //! What doorward knows about named things: programs, tools of MCP servers, rules, and the shape of the scorer's table.
 //!
-//! A person writes TOML (`programs/`, `rules/`, `tools/`); `program.rs`, `rule.rs` and `tool.rs` read it and name the line
+//! A person writes TOML (`programs/`, `rules/`, `tools/`, `servers/`); `program.rs`, `rule.rs`, `tool.rs` and `server.rs` read it and name the line
 //! of every mistake; `pack.rs` makes one blob of it when the engine is built; `packed.rs` reads that blob in place.
 #![cfg_attr(not(test), deny(clippy::disallowed_methods, clippy::disallowed_types))]
 #![forbid(unsafe_code)]
@@ -17,6 +17,7 @@ mod rows;
 pub mod rule;
 pub mod schema;
 pub mod scorer_table;
+pub mod server;
 #[cfg(feature = "sources")]
 pub mod sources;
 pub mod tool;

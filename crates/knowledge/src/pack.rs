@@ -8,6 +8,7 @@ use doorward_vocabulary::Marks;
 
 use crate::rule::{Mask, Rule, When};
 use crate::schema::{Changes, Condition, Count, Does, Entry, Facets, Flag, Named, Operand, Takes};
+use crate::server::Server;
 use crate::tool::ToolEntry;
 
 /// Bytes under construction.
@@ -102,7 +103,7 @@ impl Pool {
 }
 
 /// Packs everything. `entries` are pairs of a key and an entry; what is said twice is stored once.
-pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry]) -> Vec<u8> {
+pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry], servers: &[Server]) -> Vec<u8> {
     let mut sorted: Vec<&(String, &Entry)> = entries.iter().collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
     let (mut records, mut keys, mut pool) = (Pool::default(), Pool::default(), Pool::default());
@@ -130,9 +131,14 @@ pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry]) -
         packed_tools.bool(item.harness);
         packed_tools.bool(item.prompts);
     }
+    let mut packed_servers = Writer::default();
+    for item in servers {
+        server(&mut packed_servers, item);
+    }
     let mut out = Writer::default();
-    let parts = [keys.bytes, records.bytes, pool.bytes, packed_tools.bytes];
-    for count in [entries.len(), rules.len(), tools.len()].into_iter().chain(parts.iter().map(Vec::len)) {
+    let parts = [keys.bytes, records.bytes, pool.bytes, packed_tools.bytes, packed_servers.bytes];
+    let counts = [entries.len(), rules.len(), tools.len(), servers.len()];
+    for count in counts.into_iter().chain(parts.iter().map(Vec::len)) {
         out.number(u32::try_from(count).unwrap_or(u32::MAX));
     }
     out.bytes.extend_from_slice(&table.bytes);
@@ -141,6 +147,22 @@ pub fn pack(entries: &[(String, &Entry)], rules: &[Rule], tools: &[ToolEntry]) -
     }
     out.bytes.extend_from_slice(&packed_rules.bytes);
     out.bytes
+}
+
+fn server(out: &mut Writer, server: &Server) {
+    for list in [&server.names, &server.packages] {
+        out.list(list, |out, text| out.text(text));
+    }
+    out.text(&server.what);
+    out.list(&server.tools, |out, tool| {
+        out.text(&tool.name);
+        out.byte(tool.does as u8);
+        out.text(&tool.command);
+        out.list(&tool.takes, |out, (name, argument)| {
+            out.text(name);
+            out.byte(*argument as u8);
+        });
+    });
 }
 
 fn entry(out: &mut Writer, entry: &Entry, pool: &mut Pool) {

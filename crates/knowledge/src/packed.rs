@@ -9,11 +9,12 @@ use crate::schema::{
     Changes, Check, Condition, Console, Count, Does, Entry, Facet, Facets, Flag, Grammar, Named, Operand, Role, Rows,
     Sections, Style, Takes, TaskFile, Text, WordSet,
 };
+use crate::server::{Argument, Server, ServerTool, ToolDoes};
 use crate::tool::{Risk, ToolEntry};
 
-/// Seven counts stand before everything else.
+/// Nine counts stand before everything else.
 // Four bytes each, little-endian; `build.rs` writes them in the same order.
-const HEADER: usize = 28;
+const HEADER: usize = 36;
 
 /// Where the key, the name and the record of an entry stand.
 // Three offsets of four bytes. Rows have one size so that keys can be found by halving.
@@ -30,6 +31,8 @@ pub struct Packed {
     pool: usize,
     tools: usize,
     tools_at: usize,
+    servers: usize,
+    servers_at: usize,
     rules_at: usize,
     /// Another pack, asked for programs that this one does not know; empty if there is none.
     beside: &'static [u8],
@@ -131,14 +134,17 @@ impl Packed {
     pub fn open(bytes: &'static [u8]) -> Option<Packed> {
         let mut reader = ByteReader { bytes, at: 0 };
         let mut count = || reader.number().and_then(|value| usize::try_from(value).ok());
-        let (entries, rules, tools) = (count()?, count()?, count()?);
-        let (keys_length, records_length, pool_length, tools_length) = (count()?, count()?, count()?, count()?);
+        let (entries, rules, tools, servers) = (count()?, count()?, count()?, count()?);
+        let (keys_length, records_length, pool_length) = (count()?, count()?, count()?);
+        let (tools_length, servers_length) = (count()?, count()?);
         let keys = HEADER + entries * ROW;
         let records = keys + keys_length;
         let pool = records + records_length;
         let tools_at = pool + pool_length;
-        let rules_at = tools_at + tools_length;
-        Some(Packed { bytes, entries, rules, keys, records, pool, tools, tools_at, rules_at, beside: &[] })
+        let servers_at = tools_at + tools_length;
+        let rules_at = servers_at + servers_length;
+        let places = Packed { bytes, entries, rules, keys, records, pool, tools, tools_at, ..Packed::empty() };
+        Some(Packed { servers, servers_at, rules_at, ..places })
     }
 
     /// The same knowledge, and that of another pack about programs that this one does not know.
@@ -158,6 +164,8 @@ impl Packed {
             pool: 0,
             tools: 0,
             tools_at: 0,
+            servers: 0,
+            servers_at: 0,
             rules_at: 0,
             beside: &[],
         }
@@ -259,10 +267,33 @@ impl Packed {
         self.reader(self.tools_at).times(self.tools, tool)
     }
 
+    /// All tool servers.
+    pub fn servers(&self) -> Option<Vec<Server>> {
+        self.reader(self.servers_at).times(self.servers, server)
+    }
+
     /// All rules, in order.
     pub fn rules(&self) -> Option<Vec<Rule>> {
         self.reader(self.rules_at).times(self.rules, rule)
     }
+}
+
+fn server(reader: &mut ByteReader) -> Option<Server> {
+    Some(Server {
+        names: reader.list(ByteReader::string)?,
+        packages: reader.list(ByteReader::string)?,
+        what: reader.string()?,
+        tools: reader.list(server_tool)?,
+    })
+}
+
+fn server_tool(reader: &mut ByteReader) -> Option<ServerTool> {
+    Some(ServerTool {
+        name: reader.string()?,
+        does: reader.word(ToolDoes::ALL)?,
+        command: reader.string()?,
+        takes: reader.list(|reader| Some((reader.string()?, reader.word(Argument::ALL)?)))?,
+    })
 }
 
 fn tool(reader: &mut ByteReader) -> Option<ToolEntry> {

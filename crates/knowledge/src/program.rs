@@ -1,5 +1,6 @@
 //! Reads a program file into entries.
 
+use doorward_vocabulary::{Mark, Operation, Reach, Reversibility};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -8,8 +9,8 @@ use crate::file::{Complaint, File};
 use crate::notation;
 use crate::packed::Packed;
 use crate::schema::{
-    Changes, Check, Console, Entry, Facet, Facets, Flag, Grammar, Named, Operand, Role, Sections, Sense, Style, Takes,
-    TaskFile, Text, WordSet,
+    Changes, Check, Console, Does, Entry, Facet, Facets, Flag, Grammar, Named, Operand, Role, Sections, Sense, Style,
+    Takes, TaskFile, Text, WordSet,
 };
 
 /// A program file: its names, its entries (the program first) and its examples.
@@ -136,6 +137,16 @@ pub fn read(file: File<'_>, kin: &dyn Kin) -> Result<ProgramFile, Complaint> {
     let is_shell = entries.first().is_some_and(|program| program.grammar == Some(Grammar::Shell));
     if matches!(kind, Some(Kind::TestRunner | Kind::BuildTool | Kind::Interpreter)) && !is_shell || has_tasks {
         entries.iter_mut().for_each(|entry| entry.facets.add(Facet::HandsEnvironment));
+    }
+    // Among such siblings a subcommand that nobody knows may be one more of them.
+    let is_outside = |does: &Does| {
+        let changes = !matches!(does.operation, Operation::Read | Operation::Execute)
+            && does.reversibility != Reversibility::NothingChanges;
+        changes && does.reach >= Reach::Machine
+            || does.marks.has_any(&[Mark::ExternalWrite, Mark::Push, Mark::Deploy, Mark::Cloud])
+    };
+    if entries.iter().any(|entry| entry.does.iter().any(is_outside)) {
+        entries.iter_mut().for_each(|entry| entry.facets.add(Facet::ReachesOut));
     }
     // Whichever client of a database it is, an address among its words is contacted.
     if family.as_ref().is_some_and(|family| family.kind == Kind::DatabaseClient) {

@@ -10,6 +10,7 @@ use doorward_vocabulary::Verdict;
 use crate::file::{Complaint, File};
 use crate::program::{self, ProgramFile};
 use crate::rule::{self, RuleFile};
+use crate::server::{self, Server};
 use crate::tool::{self, ToolEntry};
 
 /// Where the files are.
@@ -22,6 +23,7 @@ pub struct Sources {
     pub programs: Vec<(String, ProgramFile)>,
     pub rules: Vec<RuleFile>,
     pub tools: Vec<ToolEntry>,
+    pub servers: Vec<Server>,
 }
 
 /// Reads all files, or says what is wrong with each.
@@ -29,6 +31,7 @@ pub fn read() -> Result<Sources, String> {
     let mut complaints = Vec::new();
     let programs = programs(&mut complaints)?;
     let tools = all("tools", &mut complaints, |file, _| tool::read(file))?;
+    let servers = all("servers", &mut complaints, |file, _| server::read(file))?;
     let mut rules = Vec::new();
     for (folder, verdict) in
         [("rules/allow", Verdict::AutoApprove), ("rules/confirm", Verdict::Confirm), ("rules/block", Verdict::Block)]
@@ -36,7 +39,7 @@ pub fn read() -> Result<Sources, String> {
         rules.extend(all(folder, &mut complaints, |file, id| rule::read(file, id, verdict))?);
     }
     if complaints.is_empty() {
-        Ok(Sources { programs, rules, tools: tools.into_iter().flatten().collect() })
+        Ok(Sources { programs, rules, tools: tools.into_iter().flatten().collect(), servers })
     } else {
         Err(complaints.iter().map(Complaint::to_string).collect::<Vec<_>>().join("\n"))
     }

@@ -29,39 +29,14 @@ pub struct ToolEntry {
     pub what: Cow<'static, str>,
 }
 
-/// What stands before the name of a tool server where the name of an agent would stand.
-const SERVER: &str = "server ";
-
-impl ToolEntry {
-    /// The tool is one of this tool server, as users usually configure it.
-    pub fn is_of_server(&self, server: &str) -> bool {
-        self.agent.strip_prefix(SERVER).is_some_and(|known| known == server)
-    }
-
-    /// The tool belongs to a tool server and not to an agent.
-    pub fn is_served(&self) -> bool {
-        self.agent.starts_with(SERVER)
-    }
-}
-
-/// The same tools under each of the names that a server is configured by.
-fn of_servers(servers: &[String], tools: &[ToolEntry]) -> Vec<ToolEntry> {
-    let named = |server: &String| {
-        let agent: Cow<'static, str> = Cow::Owned(format!("{SERVER}{server}"));
-        tools.iter().map(move |tool| ToolEntry { agent: agent.clone(), ..tool.clone() }).collect::<Vec<_>>()
-    };
-    servers.iter().flat_map(named).collect()
-}
-
 /// Reads a whole inventory file.
 pub fn read(file: File<'_>) -> Result<Vec<ToolEntry>, Complaint> {
     let table = file.table()?;
-    let (mut agent, mut servers) = (String::new(), Vec::new());
+    let mut agent = String::new();
     let mut tools = Vec::new();
     for (key, value) in table.iter() {
         match key.get_ref().as_ref() {
             "agent" => agent = file.string(value)?.to_owned(),
-            "server" => servers = file.strings(value)?,
             "tool" => {
                 for item in file.array(value)? {
                     let (mut names, mut risk, mut what) = (Vec::new(), None, String::new());
@@ -96,9 +71,8 @@ pub fn read(file: File<'_>) -> Result<Vec<ToolEntry>, Complaint> {
             other => return Err(file.at(key, format!("`{other}` is not a key of an inventory"))),
         }
     }
-    match (agent.is_empty(), servers.is_empty()) {
-        (false, true) => Ok(tools),
-        (true, false) => Ok(of_servers(&servers, &tools)),
-        (true, true) | (false, false) => Err(file.complaint(0, "an inventory is of an `agent` or of a `server`")),
+    if agent.is_empty() {
+        return Err(file.complaint(0, "`agent` is missing"));
     }
+    Ok(tools)
 }

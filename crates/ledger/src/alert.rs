@@ -65,6 +65,10 @@ pub enum AlertKind {
     Promise,
     /// A call that was to be replaced by a contained run ran as it was.
     Unboxed,
+    /// The team's hub holds another history of this log.
+    Fork,
+    /// A policy bundle of the team was refused, or has expired.
+    Bundle,
 }
 
 /// Whether a person has seen it.
@@ -96,7 +100,7 @@ pub struct Alert {
 
 impl AlertKind {
     /// Every kind.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Spike,
         Self::Drop,
         Self::Overrides,
@@ -108,6 +112,8 @@ impl AlertKind {
         Self::Rollback,
         Self::Promise,
         Self::Unboxed,
+        Self::Fork,
+        Self::Bundle,
     ];
 
     /// The word on screen and in the record.
@@ -125,6 +131,8 @@ impl AlertKind {
             Self::Rollback => "rollback",
             Self::Promise => "promise",
             Self::Unboxed => "unboxed",
+            Self::Fork => "fork",
+            Self::Bundle => "bundle",
         }
     }
 
@@ -178,6 +186,14 @@ impl AlertKind {
                  to use the box instead",
                 WEEK_MS / DAY_MS
             ),
+            Self::Fork => format!(
+                "the team's hub holds another history of this log, found in the last {} days: the log was copied, replaced or \
+                 cut off",
+                WEEK_MS / DAY_MS
+            ),
+            Self::Bundle => {
+                format!("a policy bundle of the team was refused or has expired, in the last {} days", WEEK_MS / DAY_MS)
+            }
             Self::Rollback => format!(
                 "a staged rollout was rolled back automatically in the last {} days; `doorward rollout status --explain` says why",
                 WEEK_MS / DAY_MS
@@ -192,6 +208,7 @@ impl AlertKind {
             Self::Overrides => WEEK_MS,
             Self::Spike | Self::Breaker | Self::Chain | Self::Notifier => 0,
             Self::Exchanged | Self::Unguarded | Self::Rollback | Self::Promise | Self::Unboxed => 0,
+            Self::Fork | Self::Bundle => 0,
         }
     }
 }
@@ -214,9 +231,16 @@ impl Index {
         found.extend(self.breakers(&blocks, now_ms)?);
         found.extend(self.drops(now_ms)?);
         found.extend(self.much_overridden(now_ms)?);
-        for kind in
-            [AlertKind::Notifier, AlertKind::Exchanged, AlertKind::Unguarded, AlertKind::Rollback, AlertKind::Promise]
-        {
+        for kind in [
+            AlertKind::Notifier,
+            AlertKind::Exchanged,
+            AlertKind::Unguarded,
+            AlertKind::Rollback,
+            AlertKind::Promise,
+            AlertKind::Unboxed,
+            AlertKind::Fork,
+            AlertKind::Bundle,
+        ] {
             found.extend(self.told(kind, now_ms)?);
         }
         Ok(found)

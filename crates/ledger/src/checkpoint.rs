@@ -1,7 +1,6 @@
 //! Signed statements about the log so far: a Merkle root over its segments, kept beside it and, if wanted, elsewhere.
 
 use ct_merkle::mem_backed_tree::MemoryBackedTree;
-use ed25519_dalek::{Signature, VerifyingKey};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use std::io::{self, Write};
@@ -9,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::{Doing, LogError};
-use crate::hash::{Hash, hex, unhex};
-use crate::key::CheckpointKey;
+use crate::hash::{Hash, hex};
+use crate::key::{CheckpointKey, PublicKey};
 use crate::log::Log;
 use crate::private::{self, Existing, FileError, Promise};
 use crate::read::{SegmentFile, snapshot};
@@ -23,10 +22,13 @@ use crate::storage::{Storage, read_from};
 const VERSION: u8 = 1;
 
 /// What one segment contributes to the root: which entries, and the hash of the last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Leaf {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leaf {
+    /// The first entry of the segment.
     pub first: u64,
+    /// The last one so far.
     pub last: u64,
+    /// The hash of the last one.
     pub hash: Hash,
 }
 
@@ -65,6 +67,29 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
+    /// Signs a log as far as its segments are given.
+    pub(crate) fn over(
+        (origin, leaves): (Hash, &[Leaf]),
+        (sequence, head): (u64, Hash),
+        key: &CheckpointKey,
+        time_ms: u64,
+    ) -> Self {
+        let mut checkpoint = Self {
+            version: VERSION,
+            origin,
+            sequence,
+            head,
+            segments: leaves.len() as u64,
+            root: root(leaves),
+            time_ms,
+            key: key.fingerprint(),
+            public: hex(&key.public()),
+            signature: String::new(),
+        };
+        checkpoint.signature = hex(&key.sign(checkpoint.message().as_bytes()));
+        checkpoint
+    }
+
     /// Whether the statement was signed by the key it names.
     #[must_use]
     pub fn is_signed(&self) -> bool {
@@ -72,13 +97,11 @@ impl Checkpoint {
     }
 
     fn check_signature(&self) -> Option<()> {
-        let public = unhex::<32>(&self.public)?;
-        let signature = Signature::from_bytes(&unhex::<64>(&self.signature)?);
-        if Hash::of(&public) != self.key || self.version != VERSION {
+        let public = PublicKey::from_hex(&self.public)?;
+        if public.fingerprint() != self.key || self.version != VERSION {
             return None;
         }
-        let key = VerifyingKey::from_bytes(&public).ok()?;
-        key.verify_strict(self.message().as_bytes(), &signature).ok()
+        public.has_signed(self.message().as_bytes(), &self.signature).then_some(())
     }
 
     /// The signed text: one line per field, so no two statements share one.
@@ -193,24 +216,11 @@ impl<S: Storage> Log<S> {
         let (Some(origin), Some(last)) = (origin, leaves.last()) else {
             return Err(nothing);
         };
-        let mut checkpoint = Checkpoint {
-            version: VERSION,
-            origin,
-            sequence: last.last,
-            head: last.hash,
-            segments: leaves.len() as u64,
-            root: root(&leaves),
-            time_ms: now_ms,
-            key: key.fingerprint(),
-            public: hex(&key.public()),
-            signature: String::new(),
-        };
-        checkpoint.signature = hex(&key.sign(checkpoint.message().as_bytes()));
-        Ok(checkpoint)
+        Ok(Checkpoint::over((origin, &leaves), (last.last, last.hash), key, now_ms))
     }
 
     /// What a segment says at its two ends; nothing in between is read.
-    fn leaf(&self, part: &SegmentFile<S::File>) -> Result<(Opening, Option<Leaf>), LogError> {
+    pub(crate) fn leaf(&self, part: &SegmentFile<S::File>) -> Result<(Opening, Option<Leaf>), LogError> {
         let (file, size) = part.file(&self.storage)?;
         let bytes = read_from(file.as_ref(), 0, START).doing("read a segment")?;
         let opening = Opening::decode(&bytes).map_err(|_| LogError::Damaged { what: "the opening of a segment" })?;

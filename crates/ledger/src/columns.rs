@@ -69,6 +69,9 @@ pub struct Row {
     /// How a reviewer answered, where one was asked.
     #[serde(skip)]
     pub review: Option<String>,
+    /// How a call got to the box, or what became of what a contained run did.
+    #[serde(skip)]
+    pub run: Option<String>,
     /// Microseconds of each stage.
     #[serde(skip)]
     pub stages: Vec<(String, u64)>,
@@ -76,7 +79,8 @@ pub struct Row {
 
 impl Row {
     /// The columns of an entry; of one without a body, or with a body that cannot be read, only the header's.
-    pub(crate) fn of(record: &Record) -> Self {
+    #[must_use]
+    pub fn of(record: &Record) -> Self {
         let body = record.body.as_deref().unwrap_or_default();
         let row = match record.header.kind {
             Kind::Decision => read(body, decision),
@@ -106,8 +110,10 @@ fn read<B: DeserializeOwned>(body: &[u8], columns: fn(B) -> Row) -> Option<Row> 
 }
 
 fn decision(body: DecisionBody) -> Row {
+    let run = run(&body);
     let rule = body.layer1.and_then(|layer| layer.rule);
     Row {
+        run,
         id: Some(body.id.into()),
         agent: body.agent,
         session: body.session.map(Into::into),
@@ -143,6 +149,27 @@ fn coverage(facts: &serde_json::value::RawValue) -> Option<String> {
         degree: String,
     }
     serde_json::from_str::<Seen>(facts.get()).ok().map(|seen| seen.coverage.degree)
+}
+
+/// A contained run by its verdict, or the way of a call to one.
+fn run(body: &DecisionBody) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Ran {
+        #[serde(default)]
+        contained: Option<serde::de::IgnoredAny>,
+    }
+    let facts = body.facts.as_deref().map(serde_json::value::RawValue::get).unwrap_or_default();
+    // Most facts don't hold the word, and reading them costs more than looking for it.
+    let has_run = || serde_json::from_str::<Ran>(facts).is_ok_and(|ran| ran.contained.is_some());
+    if !facts.contains("\"contained\"") || !has_run() {
+        return body.contained.clone();
+    }
+    let word = match (body.verdict, &body.left_to) {
+        (Verdict::AutoApprove, _) => "committed",
+        (Verdict::Confirm, Some(_)) => "held",
+        (Verdict::Confirm, None) | (Verdict::Block, _) => "discarded",
+    };
+    Some(word.to_owned())
 }
 
 /// The one word of a review that is counted.

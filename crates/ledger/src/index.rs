@@ -17,7 +17,7 @@ use crate::storage::Storage;
 use crate::totals;
 
 /// Changes whenever the columns do; an index of another version is made again.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 // Everything here can be rebuilt from the log, so there are no migrations.
 const TABLES: &str = "
@@ -26,7 +26,7 @@ const TABLES: &str = "
         sequence INTEGER PRIMARY KEY, time_ms INTEGER, kind TEXT, id TEXT, decision TEXT, agent TEXT, session TEXT,
         project TEXT, user TEXT, tool TEXT, verdict TEXT, rule TEXT, category TEXT, pattern TEXT, violation TEXT,
         step TEXT, by_whom TEXT, text TEXT, latency_us INTEGER, sensitive INTEGER, coverage TEXT, mode TEXT,
-        unattended INTEGER, review TEXT, demanded TEXT);";
+        unattended INTEGER, review TEXT, demanded TEXT, run TEXT);";
 
 // Partial indexes: most records lack most of these columns, and approvals are the bulk of all decisions.
 const LOOKUPS: &str = "
@@ -43,7 +43,7 @@ const LOOKUPS: &str = "
 
 // `OR REPLACE`, since a run that was interrupted feeds the same records again.
 const INSERT: &str = "INSERT OR REPLACE INTO records VALUES
-    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25)";
+    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26)";
 
 // The row stays with its sequence and kind, so counts do not change when a body is dropped.
 const FORGET: &str = "UPDATE records SET id = NULL, decision = NULL, agent = NULL, session = NULL, project = NULL,
@@ -255,7 +255,8 @@ fn take_in(transaction: &Transaction<'_>, record: &Record) -> rusqlite::Result<R
         row.mode,
         row.unattended,
         row.review,
-        row.demanded
+        row.demanded,
+        row.run
     ])?;
     if record.header.kind == Kind::Tombstone {
         let body = record.body.as_deref().unwrap_or_default();

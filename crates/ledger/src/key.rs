@@ -1,7 +1,8 @@
 //! The local keys: one signs checkpoints, one authenticates state files. Both are files for the user alone.
 
-use ed25519_dalek::{Signer, SigningKey};
+use ed25519_dalek::{Signature, Signer, SigningKey as Ed25519, VerifyingKey};
 use hmac::{Hmac, KeyInit, Mac};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::Sha256;
 use std::fmt;
 use std::path::Path;
@@ -38,24 +39,46 @@ impl Secret {
     }
 }
 
-/// Signs checkpoints.
-pub struct CheckpointKey(SigningKey);
+/// Signs statements: checkpoints, requests to a hub, policy bundles. Every kind of statement begins with its own words, so
+/// none can stand in for another.
+pub struct SigningKey(Ed25519);
 
-impl CheckpointKey {
+/// The key that signs checkpoints.
+pub type CheckpointKey = SigningKey;
+
+impl SigningKey {
     /// Reads the key.
     pub fn load(path: &Path) -> Result<Self, FileError> {
-        Ok(Self(SigningKey::from_bytes(&Secret::load(path)?.0)))
+        Ok(Self(Ed25519::from_bytes(&Secret::load(path)?.0)))
     }
 
     /// Reads the key, or makes one where there is none, and its directory.
     pub fn load_or_create(path: &Path) -> Result<Self, FileError> {
-        Ok(Self(SigningKey::from_bytes(&Secret::load_or_create(path)?.0)))
+        Ok(Self(Ed25519::from_bytes(&Secret::load_or_create(path)?.0)))
+    }
+
+    /// The key that thirty-two secret bytes stand for, in hexadecimal digits.
+    #[must_use]
+    pub fn from_seed(digits: &str) -> Option<Self> {
+        unhex::<32>(digits).map(|seed| Self(Ed25519::from_bytes(&seed)))
     }
 
     /// Names the key; written into every checkpoint.
     #[must_use]
     pub fn fingerprint(&self) -> Hash {
-        Hash::of(self.0.verifying_key().as_bytes())
+        self.public_key().fingerprint()
+    }
+
+    /// What verifies its signatures.
+    #[must_use]
+    pub fn public_key(&self) -> PublicKey {
+        PublicKey(self.public())
+    }
+
+    /// A signature, in hexadecimal digits.
+    #[must_use]
+    pub fn signature(&self, message: &[u8]) -> String {
+        hex(&self.sign(message))
     }
 
     pub(crate) fn public(&self) -> [u8; 32] {
@@ -67,9 +90,59 @@ impl CheckpointKey {
     }
 }
 
-impl fmt::Debug for CheckpointKey {
+impl fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "CheckpointKey({})", self.fingerprint())
+        write!(f, "SigningKey({})", self.fingerprint())
+    }
+}
+
+/// The public half of a key, written as hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PublicKey([u8; 32]);
+
+impl PublicKey {
+    /// Reads sixty-four hexadecimal digits that are a key.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let bytes = unhex::<32>(text)?;
+        // A weak key verifies signatures that nobody made.
+        let key = VerifyingKey::from_bytes(&bytes).ok()?;
+        (!key.is_weak()).then_some(Self(bytes))
+    }
+
+    /// Names the key.
+    #[must_use]
+    pub fn fingerprint(&self) -> Hash {
+        Hash::of(&self.0)
+    }
+
+    /// Whether a signature in hexadecimal digits is this key's over a message.
+    #[must_use]
+    pub fn has_signed(&self, message: &[u8], signature: &str) -> bool {
+        let signed = || {
+            let signature = Signature::from_bytes(&unhex::<64>(signature)?);
+            VerifyingKey::from_bytes(&self.0).ok()?.verify_strict(message, &signature).ok()
+        };
+        signed().is_some()
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0))
+    }
+}
+
+impl Serialize for PublicKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for PublicKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::from_hex(&text).ok_or_else(|| de::Error::custom("expected an Ed25519 key in 64 hexadecimal digits"))
     }
 }
 
@@ -149,6 +222,12 @@ mod tests {
         let read = CheckpointKey::load_or_create(&path).unwrap();
         assert_eq!(made.fingerprint(), read.fingerprint());
         assert!(!format!("{made:?}").contains(&hex(&made.0.to_bytes())));
+        let signed = made.signature(b"doorward test");
+        assert!(read.public_key().has_signed(b"doorward test", &signed));
+        assert!(!read.public_key().has_signed(b"doorward tess", &signed));
+        assert_eq!(PublicKey::from_hex(&made.public_key().to_string()), Some(made.public_key()));
+        // The neutral element: everything would be signed by it.
+        assert_eq!(PublicKey::from_hex(&format!("01{}", "00".repeat(31))), None);
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod retain;
 mod segment;
 mod session;
 mod sessions;
+mod shipment;
 mod state;
 mod storage;
 mod thrift;
@@ -45,12 +46,14 @@ mod crash_tests;
 #[cfg(test)]
 mod index_tests;
 #[cfg(test)]
+mod shipment_tests;
+#[cfg(test)]
 mod sim;
 #[cfg(test)]
 mod tamper_tests;
 
 pub use alert::{Alert, AlertKind, AlertState};
-pub use checkpoint::{Checkpoint, Elsewhere};
+pub use checkpoint::{Checkpoint, Elsewhere, Leaf};
 pub use columns::{Filter, Row};
 pub use error::LogError;
 pub use event::{FORMAT, Header, Keep, Kind};
@@ -60,7 +63,7 @@ pub use frame::{Flaw, MAX_BODY};
 pub use grant::{Grants, Trail};
 pub use hash::Hash;
 pub use index::{Fed, Index, IndexError};
-pub use key::{CheckpointKey, StateKey};
+pub use key::{CheckpointKey, PublicKey, SigningKey, StateKey};
 pub use log::{Log, Receipt, SEGMENT_BYTES};
 pub use mac_files::MacFiles;
 pub use metrics::{Latency, Metrics, Share};
@@ -79,6 +82,7 @@ pub use report::{Anchors, Progress, Report};
 pub use retain::{Days, Retained};
 pub use session::{CreatedState, Limit, PatternState, SessionState, SpokenState};
 pub use sessions::{SessionPage, SessionSummary};
+pub use shipment::{Arrived, Held, LONGEST_SHIPMENT, Refusal, SHIPMENT_BYTES, ShipError, Shipment};
 pub use state::{State, StateError, States};
 pub use storage::{Blob, Disk, DiskGuard, Storage};
 pub use waiting::on_wait;

@@ -65,6 +65,10 @@ pub struct Metrics {
     pub modes: Vec<(String, u64)>,
     /// How the reviewer answered, where it was asked; `unavailable` is no denial.
     pub reviews: Vec<(String, u64)>,
+    /// How calls got to the box, and what became of what contained runs did.
+    pub runs: Vec<(String, u64)>,
+    /// Contained runs that did more than expected, and calls that ran in spite of one.
+    pub mismatches: u64,
     /// Durations by stage.
     pub latency: Vec<Latency>,
 }
@@ -91,6 +95,7 @@ struct Groups {
     coverage: BTreeMap<String, u64>,
     modes: BTreeMap<String, u64>,
     reviews: BTreeMap<String, u64>,
+    runs: BTreeMap<String, u64>,
 }
 
 impl Index {
@@ -102,7 +107,14 @@ impl Index {
         self.sums(stretch, |sum| groups.add(sum))?;
         self.overridden(hours, |category, user, project, count| groups.overridden([category, user, project], count))?;
         let latency = self.latencies(stretch)?;
-        Ok(Metrics { since_ms: since_ms / HOUR_MS * HOUR_MS, latency, ..groups.finish() })
+        let mismatches = self.mismatches(since_ms / HOUR_MS * HOUR_MS)?;
+        Ok(Metrics { since_ms: since_ms / HOUR_MS * HOUR_MS, latency, mismatches, ..groups.finish() })
+    }
+
+    fn mismatches(&self, since_ms: u64) -> rusqlite::Result<u64> {
+        let sql = "SELECT COUNT(*) FROM records WHERE kind = 'alert' AND step = 'raised' AND time_ms >= ?1
+            AND category IN ('promise', 'unboxed')";
+        self.db.prepare_cached(sql)?.query_row([stored(since_ms)], |row| row.get(0).map(shown))
     }
 
     fn sums(&self, stretch: Stretch, mut take: impl FnMut(Sum)) -> rusqlite::Result<()> {
@@ -189,6 +201,7 @@ impl Groups {
             "rule" if !name.is_empty() => *self.rules.entry(name).or_default() += count,
             "coverage" => *self.coverage.entry(name).or_default() += count,
             "mode" => *self.modes.entry(name).or_default() += count,
+            "run" if !name.is_empty() => *self.runs.entry(name).or_default() += count,
             "review" if !name.is_empty() => *self.reviews.entry(name).or_default() += count,
             "unattended" if name == "1" && is_question => self.unavailable += count,
             _ => {}
@@ -217,6 +230,8 @@ impl Groups {
             coverage: counts(self.coverage),
             modes: counts(self.modes),
             reviews: counts(self.reviews),
+            runs: counts(self.runs),
+            mismatches: 0,
             latency: Vec::new(),
         }
     }

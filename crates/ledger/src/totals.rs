@@ -39,7 +39,12 @@ const PARTS: &[(&str, &str)] = &[
     ("mode", "COALESCE(mode, '')"),
     ("unattended", "COALESCE(unattended, 0)"),
     ("review", "COALESCE(review, '')"),
+    (RUN, "COALESCE(run, '')"),
 ];
+
+/// Calls that were sent to the box are no questions: the run that followed is a decision of its own.
+const RUN: &str = "run";
+const SENT: &str = "COALESCE(run, '') NOT IN ('steered', 'replaced')";
 
 /// An answer is about the last decision before it that has the name; answered twice, it counts once. Only what doorward
 /// itself stopped in mode `auto` (`own`) counts as overridden; any yes sets the counters of its session back.
@@ -70,9 +75,10 @@ pub(crate) fn add(transaction: &Transaction<'_>, from: u64) -> rusqlite::Result<
     }
     transaction.execute_batch(FRESH)?;
     for (part, name) in PARTS {
+        let counted = if *part == RUN { "true" } else { SENT };
         let sql = format!(
             "INSERT INTO fresh SELECT '{part}', {name}, COALESCE(verdict, ''), time_ms / 3600000, COUNT(*), MIN(time_ms),
-                MAX(time_ms) FROM records WHERE kind = 'decision' AND sequence >= ?1 GROUP BY 1, 2, 3, 4"
+                MAX(time_ms) FROM records WHERE kind = 'decision' AND sequence >= ?1 AND {counted} GROUP BY 1, 2, 3, 4"
         );
         transaction.prepare_cached(&sql)?.execute([stored(from)])?;
     }

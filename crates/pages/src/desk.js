@@ -82,7 +82,15 @@
   };
 
   // --- Showing what the server rendered.
-  let changed = 0;
+  // Where each card is, and since when: a press that was meant for what stood there before must not count.
+  let stands = new Map();
+  const settle = () => {
+    const before = stands;
+    stands = new Map([...document.querySelectorAll(".card")].map((card) => {
+      const [top, known] = [card.offsetTop, before.get(card.id)];
+      return [card.id, known?.top === top ? known : { top, since: performance.now() }];
+    }));
+  };
   const query = new URLSearchParams(location.search);
   const view = () => `/view${location.pathname === "/" ? "/queue" : location.pathname}?${query}`;
   const locked = () => {
@@ -94,14 +102,14 @@
   const show = async (quiet) => {
     try {
       const html = await withToken(async () => (await ask(view())).text());
+      document.body.classList.toggle("unpaired", !(await ownKey().catch(() => undefined))?.device);
       const [opened, focused, scroll] = [open(), document.activeElement?.closest?.(".card")?.id, window.scrollY];
       const fresh = nodes(html);
       main().replaceChildren(...fresh);
-      changed = performance.now();
       for (const id of opened) one(`#${CSS.escape(id)} details`)?.setAttribute("open", "");
+      settle();
       if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
       window.scrollTo(0, scroll);
-      document.body.classList.toggle("unpaired", !(await ownKey().catch(() => undefined))?.device);
       if (!quiet) note("");
       return true;
     } catch (error) {
@@ -183,7 +191,7 @@
   };
   const press = async (event, card, verdict) => {
     if (!event.isTrusted || !card) return;
-    if (performance.now() - changed < MOMENT) return note("The list just changed; look again.");
+    if (performance.now() - (stands.get(card.id)?.since ?? performance.now()) < MOMENT) return note("The list just changed; look again.");
     for (const button of card.querySelectorAll("button")) button.disabled = true;
     try {
       note(await answer(card, verdict));
@@ -271,5 +279,5 @@
 
   if (location.pathname === "/start") start();
   else if (location.pathname === "/pair") pair();
-  else show().then((shown) => { if (shown) { setInterval(countDown, 1000); listen(); } });
+  else show().then((shown) => { if (shown && live()) { setInterval(countDown, 1000); listen(); } });
 })();

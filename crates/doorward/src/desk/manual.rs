@@ -13,12 +13,25 @@ use crate::machine::paths::Dirs;
 /// The commands, grouped the way people look for them. Commands in no group are listed last.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Every day", &["setup", "status", "check", "run", "undo", "preview", "digest", "demo"]),
-    ("Answering", &["review", "pending", "approve", "refuse", "trust", "untrust", "reset"]),
+    ("Answering", &["review", "pending", "approve", "refuse", "devices", "trust", "untrust", "reset"]),
     ("Record", &["audit", "denials", "alerts", "metrics", "report", "reconcile", "snapshots"]),
     ("Tuning", &["rules", "tickets", "flag", "tune", "replay", "rollout", "model", "test"]),
     (
         "Administration",
-        &["doctor", "config", "defaults", "reload", "hook", "serve", "statusline", "completions", "man"],
+        &[
+            "doctor",
+            "config",
+            "defaults",
+            "reload",
+            "hook",
+            "serve",
+            "mcp",
+            "mcp-server",
+            "acp",
+            "statusline",
+            "completions",
+            "man",
+        ],
     ),
 ];
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod alerts;
 pub(crate) mod audit;
+pub(crate) mod bundle;
 pub(crate) mod check;
 pub(crate) mod demo;
 pub(crate) mod digest;
@@ -27,6 +28,7 @@ pub(crate) mod run;
 pub(crate) mod screen;
 pub(crate) mod serve;
 pub(crate) mod setup;
+pub(crate) mod ship;
 pub(crate) mod snapshots;
 pub(crate) mod status;
 pub(crate) mod statusline;

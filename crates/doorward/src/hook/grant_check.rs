@@ -106,13 +106,13 @@ impl GrantCheck<'_> {
         };
         let shown = |text: Option<String>| text.map(|text| visible(&text).into_owned());
         let [why, hint, way] = [why, hint, way].map(shown);
-        let tried = || self.rehearsal.map(|rehearsal| rehearsal.said.clone());
-        let behind = |parts: [Option<String>; 4]| tried().into_iter().chain(parts.into_iter().flatten()).collect();
+        let tried = self.rehearsal.map(|rehearsal| rehearsal.said.clone());
+        let behind = |parts: [Option<String>; 4]| parts.into_iter().flatten().collect();
         match decision {
             // A question that can't be asked starts with the command that answers it: clients cut long texts at the end.
             Draft::Deny(reason) if evaluation.judgement.verdict < Verdict::Block => {
                 let wanted = behind([why, note, hint, instead]);
-                Draft::Deny(MessageParts { first: way, reason, needed: None, wanted }.fitted(REFUSAL))
+                Draft::Deny(MessageParts { first: way, reason, needed: tried, wanted }.fitted(REFUSAL))
             }
             Draft::Deny(reason) => {
                 let wanted = behind([why, instead, note, hint]);
@@ -120,7 +120,9 @@ impl GrantCheck<'_> {
             }
             Draft::Ask(reason) => {
                 let wanted = behind([why, hint, instead, None]);
-                Draft::Ask(MessageParts { reason, needed: note, wanted, ..MessageParts::default() }.fitted(PROMPT))
+                // What it did says more than what it might lose.
+                let needed = tried.or(note);
+                Draft::Ask(MessageParts { reason, needed, wanted, ..MessageParts::default() }.fitted(PROMPT))
             }
             decision @ (Draft::Allow(_) | Draft::Silent) => decision,
         }

@@ -13,6 +13,7 @@ pub(crate) mod offer_hint;
 mod pipeline;
 mod plugin;
 pub(crate) mod recorded;
+pub(crate) mod relay;
 pub(crate) mod reviewer;
 pub(crate) mod rollback;
 pub(crate) mod serve;
@@ -63,12 +64,14 @@ pub(crate) struct Surroundings {
     pub dirs: Dirs,
     /// A person can answer a question.
     pub attended: bool,
+    /// The command of the server whose relay asks.
+    pub relayed: Option<Vec<String>>,
 }
 
 impl Surroundings {
     /// An attended agent.
     pub(crate) fn new(agent: Agent, dirs: Dirs) -> Surroundings {
-        Surroundings { agent, dirs, attended: true }
+        Surroundings { agent, dirs, attended: true, relayed: None }
     }
 }
 
@@ -136,7 +139,7 @@ fn answer_input(name: Option<OsString>, known: Option<Agent>, invocation: Invoca
     }
     let attended = attended::is_attended(agent);
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
-    let reply = answer_within(&payload, &Surroundings { agent, dirs, attended }, invocation)?;
+    let reply = answer_within(&payload, &Surroundings { attended, ..Surroundings::new(agent, dirs) }, invocation)?;
     let is_silent = reply.code == 0 && reply.stdout.is_empty();
     Ok(if invocation.is_explicit && is_silent { Reply { stdout: NO_OPINION.to_owned(), ..reply } } else { reply })
 }
@@ -211,7 +214,8 @@ fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut d
         CallResult::Ran | CallResult::Failed => true,
         CallResult::Declined | CallResult::Refused => false,
     };
-    contained::replace::check(&surroundings.dirs, &outcome, has_run, ledger)?;
+    // What is wrong with it must not keep the outcome from the record.
+    let replaced = contained::replace::check(&surroundings.dirs, &outcome, has_run, ledger);
     if !has_run {
         // A call that never started leaves nothing running in the background.
         session.withdraw_call(Some(&outcome.id));
@@ -243,7 +247,8 @@ fn note_outcome(outcome: CallReport, surroundings: &Surroundings, ledger: &mut d
         let _ = rollback::watch(&surroundings.dirs);
     }
     let after = if has_run { session.digests(&changed) } else { FileDigests::new() };
-    ledger.append(entry::outcome(outcome, after)?).map(|_receipt| Reply::default())
+    let _receipt = ledger.append(entry::outcome(outcome, after)?)?;
+    replaced.map(|()| Reply::default())
 }
 
 /// Records a change of a session. When it begins, the model is told what to expect; when it ends, the log is signed.

@@ -20,6 +20,7 @@ use crate::machine::record::Recorder;
 use crate::machine::world::project_root;
 use crate::memory::call_ids;
 use crate::memory::evaluation::{self, Evaluation, RecordedReview};
+use crate::memory::handed_on;
 use crate::memory::session::Session;
 use crate::memory::snapshots::{Keeper, KeptCopy, Loss, UndoNote};
 use crate::memory::world::disk::DiskWorld;
@@ -102,13 +103,19 @@ pub(super) fn run(mut request: Request<'_>, ledger: &mut dyn Recorder) -> Result
             WaitResult::Nothing => session.withdraw_call(Some(&request.id)),
         }
     }
-    let mut reply = request.surroundings.agent.reply(&request.proposed, &outcome.decision);
+    let Request { proposed, surroundings, id, .. } = &request;
+    if matches!(outcome.decision, Decision::Allow(_) | Decision::Ask(_)) {
+        let about = (surroundings.agent.name(), proposed.call.session.as_str(), id.as_str());
+        let is_asked = matches!(outcome.decision, Decision::Ask(_));
+        handed_on::leave(&surroundings.dirs, &proposed.call.tool, is_asked, about);
+    }
+    let mut reply = surroundings.agent.reply(proposed, &outcome.decision);
     reply.stderr.push_str(&outcome.trouble);
     Ok(reply)
 }
 
 /// Sends the call through all stages once.
-fn decide(request: &mut Request<'_>, ledger: &mut dyn Recorder) -> Result<Outcome> {
+pub(super) fn decide(request: &mut Request<'_>, ledger: &mut dyn Recorder) -> Result<Outcome> {
     let Some(situation) = Situation::of(request)? else { return Ok(Outcome::silent()) };
     let evaluated = situation.evaluate();
     let undoable = evaluated.make_undoable();
@@ -164,6 +171,7 @@ impl<'r> Situation<'r> {
         let world = DiskWorld::new(dirs, &request.proposed.call.cwd, project.clone(), &loaded)
             .with_programs(loaded.own.programs)
             .with_shell(agent.shell(&ThisMachine))
+            .relaying(request.surroundings.relayed.clone())
             .in_session(Rc::clone(&session));
         Ok(Some(Situation { request, project, loaded, session, mode, policy, world, trouble }))
     }

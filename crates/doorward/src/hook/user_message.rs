@@ -89,11 +89,13 @@ fn only_a_person_prompts(session: &Session, proposed: &ProposedCall, transcript:
         |path: &Path| path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
     let schedule = |directory: &Path| directory.join(".claude/scheduled_tasks.json");
     let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+    let settings = std::env::var_os("CLAUDE_CONFIG_DIR").map(std::path::PathBuf::from);
+    let own = settings.map(|directory| directory.join("scheduled_tasks.json"));
     let places = Path::new(&proposed.call.cwd).ancestors().chain(home.as_deref());
     std::env::var_os("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry == "cli")
         && is_absent(transcript)
         && !session.may_prompt_itself()
-        && places.map(schedule).all(|file| is_absent(&file))
+        && places.map(schedule).chain(own).all(|file| is_absent(&file))
 }
 
 /// The same, read-only: without the agent's transcript no proof is searched for.

@@ -58,6 +58,16 @@ pub(super) fn time(wanted: Option<u32>, patience: Option<Duration>, is_watched: 
 
 /// Waits for the user's answer to the pending call of this decision.
 pub(super) fn wait(dirs: &Dirs, decision: &str, time: Duration) -> WaitResult {
+    wait_while(dirs, decision, time, || true)
+}
+
+/// The same while the call is still wanted.
+pub(super) fn wait_while(
+    dirs: &Dirs,
+    decision: &str,
+    time: Duration,
+    mut is_wanted: impl FnMut() -> bool,
+) -> WaitResult {
     let Ok(store) = GrantStore::open_at(dirs) else { return WaitResult::Nothing };
     let Some(waits) = store.open_calls().into_iter().find(|pending| pending.decision == decision) else {
         return WaitResult::Nothing;
@@ -67,7 +77,7 @@ pub(super) fn wait(dirs: &Dirs, decision: &str, time: Duration) -> WaitResult {
     // Only for display: how much time is left.
     let _ = store.change(&waits.id, |pending| pending.waits_until_ms = Some(until_ms));
     let end = Instant::now() + time;
-    while Instant::now() < end {
+    while Instant::now() < end && is_wanted() {
         match store.pending(&waits.id).ok().flatten().map(|pending| pending.status) {
             Some(Status::Open) => std::thread::sleep(LOOK),
             Some(Status::Approved) => return WaitResult::Yes,

@@ -17,9 +17,10 @@ pub(crate) mod private_state;
 pub(crate) mod record;
 #[cfg(test)]
 pub(crate) mod splitmix;
+pub(crate) mod team;
 #[cfg(test)]
 pub(crate) mod test_home;
 mod user;
 pub(crate) mod world;
 pub(crate) use doorward_pages::visible;
-pub(crate) use user::user;
+pub(crate) use user::{user, user_name};

@@ -18,11 +18,14 @@ const DIRECTORIES: &[&str] = &[
     "contained",
     "desk",
     "grants",
+    "handed-on",
     "held",
     "log",
     "pending",
     "programs",
     "sessions",
+    "team",
+    "tools",
     "trust",
 ];
 

@@ -5,7 +5,7 @@ use doorward_ledger::{Alert, AlertBody, AlertKind, Index};
 
 use crate::machine::clock;
 use crate::machine::paths::Dirs;
-use crate::machine::record::{LogEntry, Recorder};
+use crate::machine::record::{Ledger, LogEntry, Recorder};
 use crate::memory::ledger_view::{LedgerView, verify};
 
 /// Open alerts, as far as the index can tell: everything but a broken record.
@@ -17,6 +17,15 @@ pub(crate) fn standing(index: &Index, now_ms: u64) -> Result<Vec<Alert>> {
 pub(crate) fn raise(alerts: Vec<AlertBody>, ledger: &mut dyn Recorder) {
     for alert in alerts {
         let _ = LogEntry::new(&alert).and_then(|entry| ledger.append(entry));
+    }
+}
+
+/// Stores an alert unless one about the same stands already: what is found again and again must not fill the log.
+pub(crate) fn raise_once(dirs: &Dirs, (kind, about): (AlertKind, &str), text: &str) {
+    let is_known = |alerts: Vec<Alert>| alerts.iter().any(|alert| alert.kind == kind && alert.about == about);
+    let open = LedgerView::open(dirs.clone()).and_then(|view| standing(&view.index()?, clock::now_ms()));
+    if !open.is_ok_and(is_known) {
+        raise(vec![new_alert(kind, about, &format!("{about}: {text}"))], &mut Ledger::open(dirs));
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod decisions;
 pub(crate) mod digest;
 pub(crate) mod evaluation;
 pub(crate) mod grants;
+pub(crate) mod handed_on;
 pub(crate) mod in_flight;
 pub(crate) mod ledger_view;
 pub(crate) mod notices;

@@ -302,6 +302,13 @@ impl Session {
         }
     }
 
+    /// What a tool answered holds a secret.
+    pub(crate) fn saw_secret(&self) -> Result<()> {
+        let states = self.states.as_ref().map_err(|problem| anyhow!("{problem}"))?;
+        let taint = doorward_engine::Taint::SecretRead;
+        Ok(states.update(&self.id, |state: &mut SessionState| state.taint(taint.as_str()))?)
+    }
+
     /// There are denials that count towards the limit.
     pub(crate) fn has_denials(&self) -> bool {
         self.known().state.denials() > 0

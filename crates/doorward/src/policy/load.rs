@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use doorward_engine::{Mode, Permissions, Policy, Scorer, Thresholds};
+use doorward_engine::{Mode, Permissions, Policy, Rule, Scorer, Thresholds};
 
 use crate::machine::checked_read;
 use crate::machine::clock::now_ms;
@@ -13,6 +13,7 @@ use crate::policy::client_rules::{self, RuleFile};
 use crate::policy::config::{Config, Note, Numbers, Rights, held_back, notes, pi};
 use crate::policy::from_history::FromHistory;
 use crate::policy::rollout::{Assigned, Rollout, RolloutStage};
+use crate::policy::team_policy::TeamPolicy;
 use crate::policy::trust::Trust;
 use crate::policy::user_files::{self, Extensions};
 
@@ -30,6 +31,9 @@ const PI_GLOBAL: &str = "Pi, global";
 
 /// The name of Pi's settings for this project and this machine among the sources.
 const PI_LOCAL: &str = "Pi, local";
+
+/// The name of the team's policy among the sources.
+const TEAM: &str = "team";
 
 /// Pi's settings in the environment.
 const PI_INLINE: &str = "PI_AUTOMODE_SETTINGS_JSON";
@@ -84,6 +88,8 @@ pub(crate) struct Loaded {
     tightening: Config,
     /// Program and rule files of the user.
     pub own: Extensions,
+    /// Rules of the team's policy, and its version.
+    team: (Vec<Rule>, Option<u64>),
     /// The rollouts, if any.
     pub rollout: Option<Rollout>,
     /// What the current session gets from them.
@@ -170,6 +176,10 @@ impl Loaded {
             policy.version = format!("{}+own{}", policy.version, self.own.rules.len());
             policy.rules.extend(self.own.rules.iter().cloned());
         }
+        policy.rules.extend(self.team.0.iter().cloned());
+        if let Some(version) = self.team.1 {
+            policy.version.push_str(&format!("+team{version}"));
+        }
         policy.permissions.accepted = self.history.rules_in(self.project.as_deref(), now_ms());
         policy.scorer = self.own.scorer.clone();
         if policy.scorer != Scorer::BuiltIn {
@@ -187,13 +197,14 @@ impl Loaded {
     /// A name for what makes the policy differ from the built-in one; `None` if nothing does.
     fn name_of_what_is_set(&self, policy: &Policy) -> Option<String> {
         let Policy { permissions, thresholds, strict, scorer, .. } = policy;
-        let set = (permissions, thresholds, strict, scorer, &self.own.rules, &self.config.rules);
+        let set = (permissions, thresholds, strict, scorer, &self.own.rules, &self.config.rules, &self.team.0);
         let is_unset = *permissions == Permissions::default()
             && *thresholds == Thresholds::default()
             && !strict
             && *scorer == Scorer::BuiltIn
             && self.own.rules.is_empty()
-            && self.config.rules.is_empty();
+            && self.config.rules.is_empty()
+            && self.team.0.is_empty();
         if is_unset {
             return None;
         }
@@ -208,6 +219,12 @@ impl Loaded {
         let mut loaded = Loaded { trust, files, tightening, problems, sources, accepted, covered, unaccepted, ..empty };
         loaded.compose();
         loaded
+    }
+
+    /// The rules of the team's policy.
+    #[cfg(test)]
+    pub(crate) fn team_rules(&self) -> &[Rule] {
+        &self.team.0
     }
 
     /// The user's own files, limited to what was accepted.
@@ -314,6 +331,9 @@ pub(crate) fn load_with(dirs: &Dirs, project: Option<&str>, agent: &str, overrid
         files = files.joined_with(reader.cover(global));
     }
     let trust = reader.trust(dirs, own);
+    let team_policy = reader.team(dirs, own);
+    let (team_rules, team_version) = (team_policy.rules, team_policy.version);
+    files = files.overruled_by(team_policy.config);
     // Last among the files that may loosen, so that the administrator overrules the user.
     if !crate::machine::paths::is_stage() {
         files = files.overruled_by(reader.toml("managed", MANAGED.into(), Rights::Full));
@@ -339,6 +359,7 @@ pub(crate) fn load_with(dirs: &Dirs, project: Option<&str>, agent: &str, overrid
     let rollout = reader.rollout(dirs, own);
     let mut loaded = Loaded::new(files, trust, tightening, reader);
     loaded.add_extensions(added, &folder);
+    loaded.team = (team_rules, team_version);
     loaded.project = project.map(str::to_owned);
     if own == Rights::Full {
         loaded.history = overrides.history.as_ref().unwrap_or(&loaded.accepted.history).clone();
@@ -351,6 +372,14 @@ pub(crate) fn load_with(dirs: &Dirs, project: Option<&str>, agent: &str, overrid
     }
     loaded.roll_out(rollout, agent);
     loaded
+}
+
+/// What the team's policy says here.
+#[derive(Default)]
+struct TeamSaid {
+    config: Config,
+    rules: Vec<Rule>,
+    version: Option<u64>,
 }
 
 /// Reads sources one by one and keeps what they said.
@@ -434,6 +463,26 @@ impl SourceReader {
                 Trust::default()
             }
         }
+    }
+
+    /// The team's policy, as far as this machine follows one. What is wrong with it tightens, and is a problem like any other.
+    fn team(&mut self, dirs: &Dirs, rights: Rights) -> TeamSaid {
+        let policy = match TeamPolicy::load(dirs) {
+            Ok(Some(policy)) => policy,
+            Ok(None) => return TeamSaid::default(),
+            Err(problem) => {
+                self.problems.push(problem);
+                return TeamSaid::default();
+            }
+        };
+        let (contents, problem) = policy.contents(now_ms());
+        self.problems.extend(problem);
+        let version = policy.in_force.as_ref().map(|in_force| in_force.version);
+        let place = format!("version {} from {}", version.unwrap_or_default(), policy.source);
+        let said = contents.config;
+        self.sources.push(Source { name: TEAM, place, rights, is_there: true, said, noticed: Vec::new() });
+        let config = self.sources.last().map(Source::config).unwrap_or_default();
+        TeamSaid { config, rules: contents.rules, version }
     }
 
     fn rollout(&mut self, dirs: &Dirs, rights: Rights) -> Option<Rollout> {

@@ -8,5 +8,6 @@ pub(crate) mod load;
 pub(crate) mod rollout;
 pub(crate) mod session_policy;
 pub(crate) mod snapshot_limits;
+pub(crate) mod team_policy;
 pub(crate) mod trust;
 pub(crate) mod user_files;

@@ -55,6 +55,11 @@ pub(crate) fn load(directory: &Path, may_loosen: bool, problems: &mut Vec<String
     own
 }
 
+/// A rule of the team's policy. Its examples were tried when the bundle was built, so they cost no call anything.
+pub(crate) fn rule_of_a_team((name, text): (&str, &str), id: &str) -> Result<Rule, String> {
+    rule::read_own(File { name, text }, id).map(|file| file.rule).map_err(|complaint| complaint.to_string())
+}
+
 /// The rules of a folder, checked like those of the user.
 pub(crate) fn rules_in(folder: &Path) -> Result<Vec<Rule>, Vec<String>> {
     sources(folder).and_then(|files| rules(&files, &[]))
@@ -142,7 +147,7 @@ fn programs(files: &[UserFile]) -> Result<&'static [u8], Vec<String>> {
     }
     let entries: Vec<_> = read.iter().flat_map(|(_, file)| file.keyed()).collect();
     // The pack lives as long as the process, which answers one call or a handful.
-    let packed: &'static [u8] = Box::leak(pack::pack(&entries, &[], &[]).into_boxed_slice());
+    let packed: &'static [u8] = Box::leak(pack::pack(&entries, &[], &[], &[]).into_boxed_slice());
     let wrong: Vec<String> = read
         .iter()
         .flat_map(|(source, file)| check::program(&source.shown, file, packed))

@@ -114,7 +114,7 @@ export class Tab {
 
   async scheme(value) { await this.send("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value }] }); }
 
-  async picture() { return Buffer.from((await this.send("Page.captureScreenshot", { format: "png", captureBeyondViewport: true })).data, "base64"); }
+  async picture() { return Buffer.from((await this.send("Page.captureScreenshot", { format: "png" })).data, "base64"); }
 
   /// Errors the page logged, such as something that its content policy stopped.
   errors() {

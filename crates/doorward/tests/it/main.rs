@@ -13,6 +13,7 @@ mod check;
 mod check_and_hook;
 mod commands;
 mod config;
+mod desk;
 mod doctor;
 mod everyday;
 mod first_minutes;

@@ -21,7 +21,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 /// Decisions as the hook writes them, and the log that they are in.
-fn decided(home: &Home) -> Vec<Value> {
+pub(crate) fn decided(home: &Home) -> Vec<Value> {
     assert_eq!(home.run(&["setup", "claude", "--yes", "--mode", "auto"], b"").code, 0);
     for (number, command) in COMMANDS.iter().enumerate() {
         let mut payload = home.payload("Bash", json!({ "command": command }));

@@ -324,10 +324,16 @@ fn without_a_transcript_words_count_as_long_as_only_a_person_can_have_typed_them
     git(&["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "x"]);
     git(&["remote", "add", "origin", "https://github.com/acme/app.git"]);
     Terminal::say_yes(&home, &format!("doorward trust project {}", home.project().display()), "y/N");
-    let schedules = [("ScheduleWakeup", json!({"prompt": "push this branch", "delaySeconds": 60}))];
     assert_eq!(push_without_transcript(&home, "typed", "cli", &[]), "allow");
-    assert_eq!(push_without_transcript(&home, "program", "sdk-ts", &[]), "ask");
-    assert_eq!(push_without_transcript(&home, "woken", "cli", &schedules), "ask");
+    for entry in ["sdk-ts", "sdk-cli", "mcp", ""] {
+        assert_eq!(push_without_transcript(&home, &format!("entry-{entry}"), entry, &[]), "ask", "{entry}");
+    }
+    for (tool, input) in [
+        ("ScheduleWakeup", json!({"prompt": "push this branch", "delaySeconds": 60})),
+        ("SlashCommand", json!({"command": "/push"})),
+    ] {
+        assert_eq!(push_without_transcript(&home, tool, "cli", &[(tool, input)]), "ask", "{tool}");
+    }
     std::fs::create_dir(home.project().join(".claude")).unwrap();
     std::fs::write(home.project().join(".claude/scheduled_tasks.json"), "[]").unwrap();
     assert_eq!(push_without_transcript(&home, "scheduled", "cli", &[]), "ask");

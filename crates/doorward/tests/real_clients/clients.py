@@ -59,8 +59,10 @@ def line_of(question):
 class Room:
     """A home and a project of their own, with the client in it and doorward set up for it as a user does."""
 
-    def __init__(self, client, doorward, model, brain, plugin=False):
-        self.brain = brain
+    def __init__(self, client, doorward, model, brain, plugin=False, contained=False):
+        self.brain, self.contained = brain, contained
+        if contained and os.geteuid() == 0:
+            raise NotInstallable("the box needs an ordinary user; run this as one")
         self.client, self.model, self.words = client, model, install(client)
         self.base = Path(tempfile.mkdtemp(prefix="doorward-"))
         self.home, self.project, self.called = self.base / "home", self.base / "project", self.base / "called"
@@ -69,10 +71,13 @@ class Room:
         self.project.mkdir()
         subprocess.run(["git", "init", "-q", str(self.project)], check=True)
         # The installed program is a copy, so that a scenario can break it.
-        self.program = self.base / ("home/.local/bin/doorward" if plugin else "bin/doorward")
+        self.program = self.base / ("home/.local/bin/doorward" if plugin or contained else "bin/doorward")
         self.program.parent.mkdir(parents=True)
         shutil.copy(doorward, self.program)
+        if contained and client == "pi":
+            (self.program.parent / "pi").symlink_to(self.words[1])
         path = "%s:%s" % (Path(self.words[0]).parent, search_path()) if client != "pi" else search_path()
+        path = "%s:%s" % (self.program.parent, path) if contained else path
         keep = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
         self.env = keep | QUIET | {"HOME": str(self.home), "PWD": str(self.project), "PATH": path, "ANTHROPIC_BASE_URL": model.url, "ANTHROPIC_API_KEY": "none", "KEY": "none"}
         getattr(self, "configure_" + client)()
@@ -100,7 +105,9 @@ class Room:
 
     def configure_codex(self):
         server = self.server()
-        self.put("home/.codex/config.toml", 'model = "%s"\nmodel_provider = "fake"\ncheck_for_update_on_startup = false\n'
+        # Inside its own sandbox there is no box.
+        sandbox = 'sandbox_mode = "danger-full-access"\n' if self.contained else ""
+        self.put("home/.codex/config.toml", sandbox + 'model = "%s"\nmodel_provider = "fake"\ncheck_for_update_on_startup = false\n'
                  '[model_providers.fake]\nname = "fake"\nbase_url = "%s/v1"\nwire_api = "responses"\nenv_key = "KEY"\nrequest_max_retries = 0\n'
                  'stream_max_retries = 0\nsupports_websockets = false\n[analytics]\nenabled = false\n[projects."%s"]\ntrust_level = "trusted"\n'
                  '[mcp_servers.things]\ncommand = "%s"\nargs = ["%s"]\nenv = { CALLED = "%s" }\n'

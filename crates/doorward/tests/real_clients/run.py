@@ -35,7 +35,8 @@ class Scene:
     def __init__(self, client, doorward, name):
         self.client, self.model = client, Model([])
         # Which tools Codex offers by name depends on the model that it believes to talk to.
-        self.room = Room(client, doorward, self.model, "gpt-5.2-codex" if name in ("subagent", "mcp") else "gpt-5.5", name.startswith("plugin"))
+        brain = "gpt-5.2-codex" if name in ("subagent", "mcp") else "gpt-5.5"
+        self.room = Room(client, doorward, self.model, brain, plugin=name.startswith("plugin"), contained=name.startswith("contained"))
         self.home, self.project = self.room.home, self.room.project
         config = self.home / ".config/doorward/config.toml"
         config.write_text("wait_seconds = %d\n%s" % (30 if name == "waited-for" else 1, config.read_text()))
@@ -335,9 +336,105 @@ def broken(how):
     return scenario
 
 
+def kept(scene, name):
+    """A call that is asked about, since nobody knows the program, and then writes a line."""
+    return scene.shell("box-unknown-program $(echo now) || echo line >> %s" % name)
+
+
+def runs(scene, **wanted):
+    figures = json.loads(scene.room.doorward("metrics", "--json").stdout or "{}")
+    found = dict(figures.get("runs", [])) | {"mismatches": figures.get("mismatches")}
+    scene.expect("contained runs: %s" % wanted, all(found.get(name, 0) == count for name, count in wanted.items()))
+    if scene.wrong:
+        print("        ", found)
+
+
+def once(scene, name, times=1):
+    file = scene.project / name
+    scene.expect("%s ran %d times" % (name, times), (file.read_text().count("line") if file.exists() else 0) == times)
+
+
+def contained_answered(scene):
+    """The box answers a question, and what the call did there is in place, once. A `$(` in the call is no obstacle."""
+    scene.play(kept(scene, "kept.txt"), scene.shell("echo on > after.txt"))
+    once(scene, "kept.txt"), scene.ran("after.txt")
+    runs(scene, replaced=1, committed=1, mismatches=0)
+    scene.expect("nobody was asked", not scene.room.waiting())
+
+
+def contained_held(scene):
+    """What a person has to see is held, and a yes puts exactly that in place."""
+    made = ".github/workflows/ci.yml"
+    scene.play(scene.shell("box-unknown-program || { mkdir -p .github/workflows; echo 'on: push' > %s; }" % made), scene.shell("echo on > after.txt"))
+    scene.ran(made, False), scene.ran("after.txt")
+    waiting = scene.room.waiting()
+    scene.expect("the run waits with its changes", len(waiting) == 1 and any(made in change["path"] for change in waiting[0].get("changes", [])))
+    scene.expect("a person says yes", bool(waiting) and scene.room.approve(waiting[0]["id"])[1] == 0)
+    scene.ran(made)
+    runs(scene, replaced=1, held=1, mismatches=0)
+
+
+def contained_discarded(scene):
+    """What is blocked when it is seen leaves nothing behind."""
+    profile = scene.home / ".bashrc"
+    before = profile.read_text() if profile.exists() else None
+    hidden = "perl -e 'open(my $f, q(>>), $ENV{HOME} . q(/.bash) . q(rc)); print $f qq(line\\n)'"
+    scene.play(scene.shell(hidden), scene.shell("echo on > after.txt"))
+    scene.expect("the profile is as it was", (profile.read_text() if profile.exists() else None) == before)
+    scene.ran("after.txt"), runs(scene, replaced=1, discarded=1, mismatches=0)
+
+
+def contained_rival(scene):
+    """Where another hook rewrites calls too, none is replaced: the agent is told, and neither command runs."""
+    rival = scene.room.put("rival.py", "import json, sys\nasked = json.load(sys.stdin)\nif 'unknown' in str(asked.get('tool_input')):\n"
+                           "    new = dict(asked['tool_input'], command='echo line >> theirs.txt')\n"
+                           "    say = {'hookEventName': asked['hook_event_name'], 'permissionDecision': 'allow', 'updatedInput': new}\n"
+                           "    print(json.dumps({'hookSpecificOutput': say, 'decision': 'allow'} if asked['hook_event_name'] == 'BeforeTool' else {'hookSpecificOutput': say}))\n")
+    file = scene.home / {"claude": ".claude/settings.json", "gemini": ".gemini/settings.json"}[scene.client]
+    settings = json.loads(file.read_text())
+    event = "PreToolUse" if scene.client == "claude" else "BeforeTool"
+    settings["hooks"][event].append({"matcher": "*", "hooks": [{"type": "command", "command": "sleep 1; %s %s" % (sys.executable, rival)}]})
+    file.write_text(json.dumps(settings))
+    scene.play(kept(scene, "kept.txt"), scene.shell("echo on > after.txt"))
+    once(scene, "kept.txt", 0), once(scene, "theirs.txt", 0)
+    runs(scene, steered=1, mismatches=0)
+
+
+def contained_steered(scene):
+    """An agent that is told to use the box uses it."""
+    scene.room.doorward("config")
+    config = scene.home / ".config/doorward/config.toml"
+    config.write_text(config.read_text().replace('"rewrite"', '"steer"'))
+    scene.play(scene.shell("box-unknown-program || echo line >> kept.txt"), scene.shell("%s run -- 'box-unknown-program || echo line >> kept.txt'" % scene.room.program), scene.shell("echo on > after.txt"))
+    once(scene, "kept.txt"), scene.ran("after.txt")
+    runs(scene, steered=1, committed=1, mismatches=0)
+    scene.expect("it is no denial", "breaker" not in scene.room.records("--kind", "alert"))
+
+
+def contained_guessed(scene):
+    """A token that was not made for a call is refused, whoever types it."""
+    scene.play(scene.shell("doorward run %s" % ("0" * 32)), scene.shell("doorward run 8f3a"), scene.shell("echo on > after.txt"))
+    scene.ran("after.txt"), runs(scene, replaced=0, committed=0)
+    scene.expect("both were refused", scene.room.records("--verdict", "block").count("doorward run") >= 2)
+
+
+def contained_voided(scene):
+    """If an answer is void and the agent runs the call as it was, that is an alert, and the next call is not replaced."""
+    real = scene.room.program.with_name("real-doorward")
+    scene.room.program.rename(real)
+    scene.room.program.write_text("#!/bin/sh\n'%s' \"$@\" | sed 's/\"updatedInput\"/\"unknown\":1,\"updatedInput\"/'\n" % real)
+    scene.room.program.chmod(0o755)
+    scene.play(kept(scene, "kept.txt"), kept(scene, "again.txt"), scene.shell("echo on > after.txt"))
+    real.replace(scene.room.program)
+    once(scene, "again.txt", 0)
+    scene.expect("the alert is on record", "unboxed" in scene.room.records("--kind", "alert"))
+    runs(scene, replaced=1, committed=0, mismatches=1)
+
+
 FIRST = ("claude", "codex", "pi")
 SECOND = ("gemini", "qwen", "copilot", "opencode")
 EVERYWHERE = FIRST + SECOND
+CONTAINED = ("claude", "codex", "gemini", "opencode", "pi")
 SCENARIOS = {
     "compound": (compound, EVERYWHERE), "switch": (switch, EVERYWHERE), "disarmed": (disarmed, ("claude", "gemini")), "subagent": (subagent, ("claude", "codex", "gemini", "opencode")), "mcp": (mcp, EVERYWHERE), "parallel": (parallel, EVERYWHERE), "race": (race, FIRST),
     "background": (background, EVERYWHERE), "exchanged-natively": (exchanged_natively, ("claude", "pi")), "answers": (answers, ("claude", "pi")),
@@ -345,6 +442,8 @@ SCENARIOS = {
     "mode-auto": (quiet_mode, ("claude",)), "mode-default": (asking_mode("default"), ("claude",)), "mode-accept-edits": (asking_mode("acceptEdits"), ("claude",)), "mode-plan": (asking_mode("plan"), ("claude",)),
     "plugin": (plugin, ("claude",)), "plugin-beside-setup": (plugin_beside_setup, ("claude",)),
     "missing": (broken("missing"), EVERYWHERE), "crashing": (broken("crashing"), EVERYWHERE), "failing": (broken("failing"), EVERYWHERE),
+    "contained-answered": (contained_answered, CONTAINED), "contained-held": (contained_held, CONTAINED), "contained-discarded": (contained_discarded, CONTAINED), "contained-steered": (contained_steered, CONTAINED),
+    "contained-guessed": (contained_guessed, CONTAINED), "contained-rival": (contained_rival, ("claude", "gemini")), "contained-voided": (contained_voided, ("codex",)),
     "garbage": (broken("garbage"), EVERYWHERE), "hanging": (broken("hanging"), ("pi",)),
 }
 

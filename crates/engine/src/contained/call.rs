@@ -11,14 +11,15 @@ const DIALECTS: &[Dialect] = &[Dialect::Bash, Dialect::Sh, Dialect::Zsh];
 ///
 /// Redirects, pipes and further commands happen outside the box, so a call that has any is none.
 pub(crate) fn inner(command: &str, world: &dyn World) -> Option<String> {
-    let is_ours = || matches!(world.program("doorward"), Identity::Trusted(_));
     // Every shell that may read the text must read the same command in it.
     let mut found = DIALECTS.iter().map(|dialect| read(command, *dialect));
     let first = found.next().flatten()?;
-    (found.all(|other| other.as_ref() == Some(&first)) && is_ours()).then_some(first)
+    let is_ours = || matches!(world.program(&first.0), Identity::Trusted(_));
+    (found.all(|other| other.as_ref() == Some(&first)) && is_ours()).then_some(first.1)
 }
 
-fn read(command: &str, dialect: Dialect) -> Option<String> {
+/// The program as it is written, and the command inside.
+fn read(command: &str, dialect: Dialect) -> Option<(String, String)> {
     let parsed = parse(command, dialect);
     if parsed.error.is_some() {
         return None;
@@ -30,7 +31,10 @@ fn read(command: &str, dialect: Dialect) -> Option<String> {
     }
     let words = words(simple)?;
     let [program, run, dashes, command @ ..] = words.as_slice() else { return None };
-    (program == "doorward" && run == "run" && dashes == "--").then(|| text(command)).flatten()
+    // By its name or its full path: what a relative one means depends on the directory.
+    let is_named = program == "doorward" || (program.starts_with('/') && program.ends_with("/doorward"));
+    let inside = (is_named && run == "run" && dashes == "--").then(|| text(command)).flatten()?;
+    Some((program.clone(), inside))
 }
 
 /// One word is a command line of its own; several are the words of one command.
@@ -84,6 +88,7 @@ mod tests {
             ("doorward run -- 'make && ./a.out > log'", "make && ./a.out > log"),
             ("doorward run -- ./tool --in 'a b' \"it's\"", "./tool --in 'a b' 'it'\\''s'"),
             ("doorward run -- make", "make"),
+            ("/usr/bin/doorward run -- make", "make"),
         ] {
             assert_eq!(check(command).as_deref(), Some(inside), "{command}");
         }
@@ -105,6 +110,8 @@ mod tests {
             "doorward run --",
             "doorward run make",
             "./doorward run -- make",
+            "bin/doorward run -- make",
+            "/tmp/doorward run -- make",
             "( doorward run -- make )",
             "! doorward run -- make",
             "doorward run -- 'make",

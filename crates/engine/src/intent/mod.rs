@@ -138,6 +138,11 @@ fn is_crossed(said: &str, orders: &[order::Order], subject: &Subject<'_>) -> boo
     limits.iter().any(|limit| subject.effects.iter().any(|effect| is_bound(limit, effect)))
 }
 
+/// The plain orders of a message, as text.
+pub(crate) fn orders_in(message: &str) -> Vec<String> {
+    order::orders(message).iter().map(order::Order::text).collect()
+}
+
 /// The orders that a consent names, as the session counts them.
 pub fn orders_of(consent: &str) -> impl Iterator<Item = &str> {
     consent.split(JOIN)

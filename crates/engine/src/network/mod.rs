@@ -72,6 +72,10 @@ fn address(parts: Parts, world: &dyn World) -> Address {
     let known = if is_odd { HostKinds { drop: known.drop, ..HostKinds::default() } } else { known };
     by_lists(&parts.host, known, world, &mut marks);
     by_port(&parts, &mut marks);
+    // Whatever the host is called: a name that somebody points at this machine leads to the desk as well.
+    if parts.port.is_some_and(|port| desk_ports(world).contains(&port)) {
+        marks.add(Mark::GuardOwn);
+    }
     if parts.rest_length > LONG || parts.longest_run > RUN || parts.host.split('.').any(|label| label.len() > LABEL) {
         marks.add(Mark::CarriesData);
     }
@@ -79,6 +83,14 @@ fn address(parts: Parts, world: &dyn World) -> Address {
         marks.add(Mark::VariablePart);
     }
     Address { host: parts.host, port: parts.port, scheme: parts.scheme, marks }
+}
+
+/// The usual port of doorward's desk: DOOR on a telephone's keys.
+const DESK: u16 = 3667;
+
+/// The ports on which this user's desk may be.
+pub(crate) fn desk_ports(world: &dyn World) -> Vec<u16> {
+    std::iter::once(DESK).chain(world.settings().desk_ports.iter().copied()).collect()
 }
 
 fn by_network(network: Network, is_odd: bool, marks: &mut Marks) {

@@ -5,6 +5,7 @@ mod code;
 mod connect;
 mod content;
 mod deeds;
+mod desk;
 mod field;
 mod files;
 mod guard;
@@ -32,18 +33,20 @@ use crate::call::{Tool, ToolCall};
 use crate::contained;
 use crate::facts::{Counts, Facts, LeftRun};
 use crate::intent;
+use crate::observe::desk::note_desk;
 use crate::observe::files::{edit_tool, read_tool, search_tool, write_tool};
 use crate::observe::guard::note_guard_signals;
 use crate::observe::hidden::note_hidden;
 use crate::observe::hunting::note_token_search;
 use crate::observe::left_running::run_again;
-use crate::observe::mcp::mcp_tool;
+use crate::observe::mcp::{ServerCall, mcp_tool};
 use crate::observe::program::provenance::left_built;
 use crate::observe::shell::reading::every_reading;
 use crate::observe::task_text::task_text;
 use crate::observe::tools::{fetch_tool, other_tool, task_tool, web_search};
 use crate::world::World;
 pub use deeds::observe_deeds;
+pub use mcp::{hides_text, read_definition};
 use sheet::found::Found;
 use sheet::observer::{By, Observer};
 use shell::runner::Runner;
@@ -81,6 +84,7 @@ fn outside_box(call: &ToolCall, world: &dyn World, runs: &[LeftRun]) -> Facts {
     }
     found.note_unguarded_agents();
     note_guard_signals(&mut found, &subject, knowledge);
+    note_desk(&mut found, &call.tool, &subject, world);
     let subject = redact::all(subject, &mut found, world.redaction_key());
     facts(call, subject, found, world)
 }
@@ -171,8 +175,8 @@ fn subject(call: &ToolCall, out: &mut Observer<'_>, runs: &[LeftRun]) -> String 
             web_search(out, query);
             query.clone()
         }
-        Tool::Mcp { server, name, args, annotations, .. } => {
-            mcp_tool(out, server, name, args, annotations, &call.cwd);
+        Tool::Mcp { server, name, args, annotations, description, schema } => {
+            mcp_tool(out, &ServerCall { server, name, args, annotations, description, schema, cwd: &call.cwd });
             format!("{server}/{name}")
         }
         Tool::Task { agent, description } => {

@@ -40,6 +40,12 @@ pub(super) fn task_tool(out: &mut Observer<'_>, agent: &str) {
     out.effect(effect);
 }
 
+/// A name that a client gives to a tool; one with blanks or signs may pass itself off as another.
+fn is_plain_name(name: &str) -> bool {
+    let is_letter = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'-');
+    !name.is_empty() && name.bytes().all(is_letter)
+}
+
 /// An empty object; a call whose input was not kept has none at all.
 fn is_empty(input: &Value) -> bool {
     matches!(input, Value::Object(fields) if fields.is_empty())
@@ -47,8 +53,7 @@ fn is_empty(input: &Value) -> bool {
 
 /// A tool that only the inventory can tell.
 pub(super) fn other_tool(out: &mut Observer<'_>, name: &str, input: &Value, cwd: &str) {
-    let known =
-        out.knowledge.tools().unwrap_or_default().into_iter().find(|tool| tool.name == name && !tool.is_served());
+    let known = out.knowledge.tools().unwrap_or_default().into_iter().find(|tool| tool.name == name);
     match known {
         Some(tool) if tool.harness => {
             let mut effect = Effect::new(Operation::Read, Target::Resource(name.to_owned()));
@@ -67,7 +72,7 @@ pub(super) fn other_tool(out: &mut Observer<'_>, name: &str, input: &Value, cwd:
             }
         }
         // Nothing is handed to it: at worst it is a switch of the client's own.
-        None if is_empty(input) => {
+        None if is_empty(input) && is_plain_name(name) => {
             out.lower(Degree::Unknown, format!("the tool `{name}`"));
             let mut effect = Effect::new(Operation::Execute, Target::Resource(name.to_owned()));
             effect.scope = Scope::Project;

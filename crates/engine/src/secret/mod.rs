@@ -39,7 +39,7 @@ pub(crate) fn holds(text: &str) -> bool {
 }
 
 /// The same for a text that is sent: signs that an address may write as numbers are read as what they are.
-pub(crate) fn holds_encoded(text: &str) -> bool {
+pub fn holds_encoded(text: &str) -> bool {
     /// `%2567` is decoded to `%67`, and that to `g`, by whoever hands it on.
     // Servers and proxies decode once each; more than two are not met in practice.
     const ROUNDS: usize = 3;

@@ -16,7 +16,10 @@ fn a_word_with_a_meaning_is_a_flag_that_the_program_has() {
         let has = |flag: &str| file.entries.iter().any(|entry| entry.flags.find(flag).is_some());
         for entry in &file.entries {
             let words = entry.senses.all().into_iter().flat_map(|set| set.words);
-            let odd = words.filter(|word| word.starts_with('-') && !has(word));
+            // A question joins its words by commas, and gives a flag its value.
+            let flag = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
+            let parts = words.flat_map(|word| word.split(',').map(flag).collect::<Vec<_>>());
+            let odd = parts.filter(|word| word.starts_with('-') && !has(word));
             wrong.extend(odd.map(|word| format!("{name}: `{word}` of `{}`", entry.key)));
         }
     }

@@ -11,7 +11,7 @@ const LIST: &str = include_str!("../../../knowledge/disagreements.toml");
 const MOST_USED: &str = include_str!("../../../knowledge/most-used.txt");
 /// The figures of the list when they were last lowered. They are never raised to make a test pass.
 const FLAGS: usize = 1661;
-const EXAMPLES: usize = 37;
+const EXAMPLES: usize = 25;
 
 #[derive(Deserialize)]
 struct List {

@@ -14,7 +14,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
-use doorward_engine::{DescribedWorld, Description, Mode, Policy, ToolCall, Verdict, World, obstacles, tool_from_json};
+use doorward_engine::{
+    DescribedWorld, Description, Effect, Mark, Mode, Policy, ToolCall, Verdict, World, obstacles, snapshot,
+    tool_from_json,
+};
 use serde_json::{Value, json};
 
 pub(crate) use answer::CheckAnswer;
@@ -36,6 +39,7 @@ use crate::memory::call_ids;
 use crate::memory::evaluation::{self, Decided, Evaluation};
 use crate::memory::world::disk::DiskWorld;
 use crate::policy::load;
+use crate::policy::snapshot_limits::Snapshots;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &CheckArguments) -> Result<ExitCode> {
@@ -101,6 +105,7 @@ impl Checker {
         if description.project.is_none() {
             description.project = request.root.clone();
         }
+        let evaluate = if description.snapshots { evaluate_with_copies } else { evaluate };
         let world = DescribedWorld::new(description, &request.call.cwd);
         if let Some(config) = &request.config {
             let world = world.with_settings(config.settings());
@@ -111,6 +116,24 @@ impl Checker {
         }
         let policy = Policy { mode: request.mode, ..self.built_in.clone() };
         Ok(evaluate(&request.call, &world, &policy))
+    }
+}
+
+/// The same where copies are made of what a call would lose: one that approves after the copy is approved.
+fn evaluate_with_copies(call: &ToolCall, world: &dyn World, policy: &Policy) -> Evaluation {
+    let evaluation = evaluate(call, world, policy);
+    let limits = Snapshots::default().limits();
+    // What cannot be counted may be too much.
+    let fits = |effect: &Effect| {
+        let amount = effect.amount.unwrap_or_default();
+        !effect.marks.has(Mark::CountUnknown) && amount.files <= limits.files && amount.bytes <= limits.bytes
+    };
+    let copied = evaluation.once_copied(policy).filter(|copied| copied.judgement.verdict == Verdict::AutoApprove);
+    match copied {
+        Some(copied) if evaluation.facts.effects.iter().filter(|effect| snapshot::lost(effect).is_some()).all(fits) => {
+            evaluation.with_facts(copied.facts, policy)
+        }
+        Some(_) | None => evaluation,
     }
 }
 

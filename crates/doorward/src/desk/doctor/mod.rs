@@ -1,25 +1,30 @@
 //! `doorward doctor`: checks that every agent goes through doorward, and what weakens it. Changes nothing.
 
 mod agents;
+mod boxed;
 mod foreign;
 mod own;
 mod project;
+mod relay;
 
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use doorward_engine::Mode;
 use serde_json::{Value, json};
 
+use crate::desk::person;
 use crate::desk::setup;
+use crate::hook::contained;
 use crate::machine::agent::Agent;
 use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::machine::world::project_root;
+use crate::policy::config::RunMode;
 use crate::policy::load::{self, Loaded};
 
 #[derive(Debug, Args)]
@@ -27,6 +32,9 @@ pub(crate) struct DoctorArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// First start each agent with a scripted model, to see whether it runs what doorward puts in place of a call
+    #[arg(long, conflicts_with = "json")]
+    pub test_box: bool,
 }
 
 /// A problem.
@@ -63,10 +71,14 @@ pub(crate) fn run(arguments: &DoctorArguments) -> Result<ExitCode> {
     let here = std::env::current_dir().ok().and_then(|path| path.into_os_string().into_string().ok());
     let patient = Checkup { dirs: &dirs, loaded: load::load(&dirs, None, ""), here };
     let agents = patient.agents();
+    if arguments.test_box {
+        test_box(&dirs, &agents)?;
+    }
     let mut defects = own::defects(&patient);
     for agent in &agents {
         defects.extend(agents::defects(&patient, *agent));
     }
+    defects.extend(relay::defects(&patient));
     let mut out = anstream::stdout().lock();
     if arguments.json {
         writeln!(out, "{:#}", patient.to_json(&agents, &defects))?;
@@ -84,6 +96,15 @@ pub(crate) fn findings(dirs: &Dirs) -> (Vec<(Agent, &'static str)>, Vec<Defect>)
     defects.extend(agents.iter().flat_map(|agent| agents::defects(&patient, *agent)));
     let levels = agents.into_iter().map(|agent| (agent, patient.level(agent, &defects))).collect();
     (levels, defects)
+}
+
+/// Like `setup`: a test that fails takes an earlier one back, and one that passes ends an alarm, so a person starts it.
+fn test_box(dirs: &Dirs, agents: &[Agent]) -> Result<()> {
+    person::required()?;
+    if let Err(missing) = contained::cell(dirs).probe() {
+        bail!("no box here: {missing}");
+    }
+    setup::boxed::test(&mut anstream::stdout().lock(), dirs, &setup::program()?, agents).map(drop)
 }
 
 impl Checkup<'_> {
@@ -114,6 +135,20 @@ impl Checkup<'_> {
         self.loaded.mode(agent.name())
     }
 
+    /// Whether there is a box, what leads there, and whose calls are replaced.
+    fn contained(&self, agents: &[Agent]) -> String {
+        let mode = self.loaded.config.run.mode();
+        match contained::cell(self.dirs).probe() {
+            Err(missing) => format!("none: {missing}; calls are asked about as if there were no box"),
+            Ok(_) => {
+                let way = |agent: &Agent| Some(format!("{}: {}", agent.title(), boxed::way(self.dirs, *agent)?));
+                let ways: Vec<String> = agents.iter().filter(|_| mode == RunMode::Rewrite).filter_map(way).collect();
+                let ways = if ways.is_empty() { String::new() } else { format!("; {}", ways.join("; ")) };
+                format!("mode `{}`: {}{ways}", mode.as_str(), mode.what())
+            }
+        }
+    }
+
     fn level(&self, agent: Agent, defects: &[Defect]) -> &'static str {
         let is_open = |defect: &Defect| {
             let is_about = defect.agent == Some(agent);
@@ -136,6 +171,9 @@ impl Checkup<'_> {
             if self.mode(*agent).stops() {
                 writeln!(out, "{:<12} {}", "", visible(&self.questions(*agent)))?;
             }
+        }
+        if !agents.is_empty() {
+            writeln!(out, "{:<12} {}", "box", visible(&self.contained(agents)))?;
         }
         if agents.is_empty() {
             writeln!(out, "no agent is set up; run `doorward setup`")?;
@@ -166,7 +204,12 @@ impl Checkup<'_> {
                 json!({ "kind": defect.kind, "agent": agent, "what": defect.what, "instead": defect.instead })
             })
             .collect();
-        json!({ "agents": told, "defects": found })
+        let probed = contained::cell(self.dirs).probe();
+        let way = |of: &Agent| Some((of.name().to_owned(), Value::from(boxed::way(self.dirs, *of)?)));
+        let ways: Value = agents.iter().filter_map(way).collect();
+        let run = json!({ "mode": self.loaded.config.run.mode().as_str(), "box": probed.is_ok(),
+            "missing": probed.err().map(|missing| missing.sentence()), "agents": ways });
+        json!({ "agents": told, "run": run, "defects": found })
     }
 }
 

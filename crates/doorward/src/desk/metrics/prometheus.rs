@@ -50,6 +50,10 @@ pub(super) fn text(figures: &MetricFigures) -> String {
     counts(page, "doorward_rule_decisions", "Decisions made by a rule.", "rule", &metrics.rules);
     counts(page, "doorward_coverage", "Decisions by how well the call was understood.", "degree", &metrics.coverage);
     counts(page, "doorward_mode", "Decisions by mode.", "mode", &metrics.modes);
+    let help = "Calls sent to the box, and contained runs by what became of them.";
+    counts(page, "doorward_contained_runs", help, "step", &metrics.runs);
+    let help = "Contained runs that did more than expected, and calls that ran in spite of one.";
+    Family::new(page, "doorward_contained_mismatches", help).value(&[], metrics.mismatches as f64);
     let mut latency = Family::new(page, "doorward_latency_seconds", "How long a stage took.");
     for of in &metrics.latency {
         latency.value(&[("stage", &of.stage), ("quantile", "0.5")], of.p50_us as f64 / 1e6);

@@ -43,6 +43,10 @@ pub(super) fn print(out: &mut dyn Write, figures: &MetricFigures) -> io::Result<
     counts(out, "rules that decided most often", &metrics.rules)?;
     counts(out, "how well calls were understood", &metrics.coverage)?;
     counts(out, "how the reviewer answered", &metrics.reviews)?;
+    counts(out, "contained runs, and the ways to them", &metrics.runs)?;
+    if !metrics.runs.is_empty() {
+        writeln!(out, "{:>10}  mismatches: did more than expected, or ran outside the box", metrics.mismatches)?;
+    }
     if !metrics.latency.is_empty() {
         writeln!(out, "\n{STRONG}{:<24}{:>10}{:>12}{:>12}{STRONG:#}", "stage", "measured", "p50 µs", "p99 µs")?;
     }

@@ -2,7 +2,7 @@
 //! calls show on the desktop unless switched off; everything else as configured.
 //!
 //! The hook only starts `doorward notify` and moves on: the answer neither waits for the notification nor depends on it.
-//! A notification shows what `doorward pending` shows, with secrets replaced.
+//! A notification names the call and the place to answer it, and nothing of what the call does.
 
 mod pushed;
 mod send;
@@ -17,6 +17,7 @@ use doorward_ledger::AlertKind;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::desk::serve;
 use crate::machine::clock::now_ms;
 use crate::machine::paths::Dirs;
 use crate::machine::record;
@@ -34,11 +35,8 @@ pub(crate) use turn::Occasion;
 // An agent that tries five variants of a blocked call in a row must not ring five times.
 const APART_MS: u64 = 3000;
 
-/// How much of a call a notification shows.
-// Desktop notifications are cut by the desktop anyway, and what is cut by us ends at a word.
-const SHOWN: usize = 200;
-
-/// A notification about a call.
+/// A notification about a call. It says which call and where to answer, never what the call is: it leaves this machine, or stays
+/// on a locked screen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Message {
     /// Distinguishes it from an alert.
@@ -46,16 +44,12 @@ pub(crate) struct Message {
     pub id: String,
     /// How many calls are waiting in total.
     pub waiting: usize,
-    pub agent: String,
-    pub project: Option<String>,
-    pub tool: String,
-    /// The start of the call, secrets replaced.
-    pub call: String,
-    pub verdict: String,
     pub cleared_by: String,
-    pub reason: String,
     /// What to do about it.
     pub answer: String,
+    /// Its page at the desk, while one runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
 }
 
 /// `doorward notify`: notifies about one call, or checks for alerts, in its own process.
@@ -70,7 +64,8 @@ pub(crate) fn run(id: Option<&str>, look: Option<Occasion>) -> Result<ExitCode> 
 fn of_call(dirs: Dirs, id: &str) -> Result<ExitCode> {
     let notify = load::load(&dirs, None, "").config.notify;
     let Some((pending, waiting)) = due(&dirs, id)? else { return Ok(ExitCode::SUCCESS) };
-    let notification = Message::of(&pending, waiting).note();
+    let desk = serve::origin(&dirs);
+    let notification = Message::of(&pending, waiting, desk.as_deref()).note();
     for channel in Channel::for_calls(&notify) {
         let outcome = channel.send(&notify, &notification);
         // The desktop is optional unless configured: a machine without one is not an error.
@@ -125,20 +120,14 @@ fn note(dirs: &Dirs, channel: Channel, outcome: Result<(), String>) -> Result<()
 }
 
 impl Message {
-    fn of(pending: &Pending, waiting: usize) -> Message {
-        let start = |text: &str| visible(text).replace('\n', " ⏎ ").chars().take(SHOWN).collect::<String>();
+    fn of(pending: &Pending, waiting: usize, desk: Option<&str>) -> Message {
         Message {
             event: "call",
             id: pending.id.clone(),
             waiting,
-            agent: start(&pending.agent),
-            project: pending.project.as_deref().map(start),
-            tool: start(&pending.tool),
-            call: start(&pending.call),
-            verdict: pending.verdict.map_or("confirm", doorward_engine::Verdict::as_str).to_owned(),
             cleared_by: pending.needs().to_string(),
-            reason: pending.reasons.first().map(|reason| start(reason)).unwrap_or_default(),
             answer: format!("doorward approve {0} · doorward refuse {0} · doorward review", pending.id),
+            link: desk.map(|origin| format!("{origin}/queue/{}", pending.id)),
         }
     }
 
@@ -148,9 +137,10 @@ impl Message {
             0 | 1 => String::new(),
             all => format!(" ({all} wait)"),
         };
+        let place = self.link.as_deref().unwrap_or("doorward review");
         Notification {
-            title: format!("{} is waiting for you{others}", self.agent),
-            text: format!("{}: {}\n{}\ndoorward review", self.tool, self.call, self.reason),
+            title: format!("An agent is waiting for you{others}"),
+            text: format!("call {}\n{place}", self.id),
             json: json!(self).to_string(),
         }
     }

@@ -11,9 +11,9 @@ use anyhow::Result;
 use doorward_ledger::{Alert, AlertKind, AlertState};
 use serde_json::json;
 
+use super::note;
 use super::send::{Channel, Notification};
 use super::turn::{NotifierLock, Occasion};
-use super::{SHOWN, note};
 use crate::desk::reconcile;
 use crate::machine::clock;
 use crate::machine::clock::now_ms;
@@ -28,6 +28,10 @@ use crate::policy::config::Notify;
 use crate::policy::load;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+
+/// How much of an alert a notification shows.
+// Desktop notifications are cut by the desktop anyway, and what is cut by us ends at a word.
+const SHOWN: usize = 200;
 
 /// More alerts than anyone reads at once; the rest follows at the next check.
 const AT_ONCE: usize = 20;

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 use clap::Args;
-use doorward_engine::{Facts, Judgement, Mode, Policy, ToolCall, Verdict};
+use doorward_engine::{Facts, Judgement, Mechanism, Mode, Policy, ToolCall, Verdict, orders_something, spared};
 
 use crate::desk::transcripts::{self, PastCall, TranscriptFile};
 use crate::machine::agent::Agent;
@@ -48,6 +48,8 @@ pub(crate) struct PreviewedCall {
     pub facts: Rc<Facts>,
     pub judgement: Rc<Judgement>,
     pub project: Option<String>,
+    /// What spared a question about it.
+    pub spared: Vec<Mechanism>,
     /// How often it was made.
     pub times: u64,
 }
@@ -65,6 +67,16 @@ pub(crate) struct TranscriptSummary {
 impl TranscriptSummary {
     pub(crate) fn count(&self, verdict: Verdict) -> u64 {
         self.judged.iter().filter(|judged| judged.judgement.verdict == verdict).map(|judged| judged.times).sum()
+    }
+
+    /// How many questions each mechanism spared.
+    fn spared(&self) -> Vec<(Mechanism, u64)> {
+        let count = |mechanism: Mechanism| {
+            self.judged.iter().filter(|judged| judged.spared.contains(&mechanism)).map(|judged| judged.times).sum()
+        };
+        let mut counted: Vec<(Mechanism, u64)> = Mechanism::ALL.iter().map(|one| (*one, count(*one))).collect();
+        counted.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        counted
     }
 }
 
@@ -177,22 +189,26 @@ impl<'p> Judge<'p> {
     fn judge(&mut self, past: &PastCall) {
         self.calls += 1;
         // The session's earlier history is unknown, so equal calls get equal verdicts.
-        let fingerprint = format!("{}\0{}\0{}\0{}", past.agent.name(), past.cwd, past.tool, past.input);
+        let said = past.said.clone().filter(|said| orders_something(said));
+        let words = said.as_deref().unwrap_or_default();
+        let fingerprint = format!("{}\0{}\0{}\0{}\0{words}", past.agent.name(), past.cwd, past.tool, past.input);
         if let Some(judged) = self.known.get(&fingerprint).and_then(|at| self.judged.get_mut(*at)) {
             judged.times += 1;
             return;
         }
-        let Some(proposed) = past.proposed() else {
+        let Some(mut proposed) = past.proposed() else {
             self.seen.unjudged += 1;
             return;
         };
+        proposed.call.user_message = said;
         let project = self.project(&proposed.call.cwd);
         let configured = self.configured(project.clone(), past.agent);
         let evaluation = self.consider(&proposed.call, project.clone(), &configured.0, &configured.1);
         self.known.insert(fingerprint, self.judged.len());
         let (facts, judgement) = (Rc::new(evaluation.facts), Rc::new(evaluation.judgement));
         let call = Rc::new(proposed.call);
-        self.judged.push(PreviewedCall { agent: past.agent, call, facts, judgement, project, times: 1 });
+        let spared = spared(&facts, &configured.1);
+        self.judged.push(PreviewedCall { agent: past.agent, call, facts, judgement, project, spared, times: 1 });
     }
 
     fn consider(
@@ -266,6 +282,7 @@ mod tests {
             time_ms: 1,
             ran: true,
             line: 1,
+            said: None,
         };
         for command in ["ls", "rm -rf /", "ls"] {
             judge.judge(&past(command));

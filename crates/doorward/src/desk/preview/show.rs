@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anstyle::Style;
-use doorward_engine::Verdict;
+use doorward_engine::{Mechanism, Verdict};
 use serde_json::{Value, json};
 
 use super::{Group, TranscriptSummary};
@@ -35,6 +35,13 @@ pub(super) fn text(out: &mut dyn Write, seen: &TranscriptSummary, groups: &[Grou
         if count > 0 {
             writeln!(out, "{FAINT}{count} {what}{FAINT:#}")?;
         }
+    }
+    let spared: Vec<(Mechanism, u64)> = seen.spared().into_iter().filter(|(_, count)| *count > 0).collect();
+    if !spared.is_empty() {
+        writeln!(out, "\nsilent, and asked about otherwise, because the call")?;
+    }
+    for (mechanism, count) in spared {
+        writeln!(out, "  {BOLD}{count:>6}{BOLD:#}  {}", mechanism.what())?;
     }
     if !groups.is_empty() {
         writeln!(out, "\ndoorward would ask about:")?;
@@ -96,6 +103,7 @@ pub(super) fn json(seen: &TranscriptSummary, groups: &[Group], folders: &[(Agent
     json!({
         "sessions": seen.sessions, "silent": silent, "asked": asked, "blocked": blocked, "malformed": seen.malformed,
         "unjudged": seen.unjudged, "groups": listed,
+        "spared": seen.spared().iter().map(|(one, count)| (one.as_str().to_owned(), json!(count))).collect::<serde_json::Map<_, _>>(),
         "looked_in": folders.iter().map(|(agent, folder)| json!({ "agent": agent.name(), "folder": folder })).collect::<Vec<_>>(),
     })
 }

@@ -50,7 +50,7 @@ impl House {
 
     fn send(&self, agent: Agent, mut payload: Value) {
         payload["cwd"] = json!(self.at("project"));
-        let surroundings = Surroundings { agent, dirs: self.dirs(), attended: true };
+        let surroundings = Surroundings { agent, dirs: self.dirs(), attended: true, relayed: None };
         hook(payload.to_string().as_bytes(), &surroundings).unwrap();
     }
 

@@ -1,7 +1,7 @@
 //! Answers from a paired device: what it is asked to sign, what is checked when the signature comes back, what is recorded.
 
 use doorward_engine::Clearance;
-use doorward_ledger::{DeviceBody, DeviceStep};
+use doorward_ledger::{DeviceBody, DeviceStep, Filter, Kind, Row};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -71,6 +71,9 @@ pub(super) fn accept(room: &Room, ask: &Ask) -> Result<Answer, Refusal> {
         serde_json::from_str(&statement).map_err(|_| Refusal::new(400, "the statement can't be read"))?;
     if !is_signed(&device.algorithm, &device.key, &statement, &signature) {
         return Err(Refusal::new(403, "the signature is not this device's"));
+    }
+    if !is_on_record(room, &device)? {
+        return Err(Refusal::new(403, "this device's pairing is not on record; pair it again"));
     }
     // One answer at a time: of two tabs that answer the same call, the second finds it answered.
     let _turn = locked(&room.answering);
@@ -185,6 +188,19 @@ fn own_device(room: &Room, ask: &Ask) -> Result<Device, Refusal> {
         return Err(Refusal::new(403, "only a paired device can answer; run `doorward serve --pair`"));
     };
     room.device(device).ok_or_else(|| Refusal::new(403, "this device is not paired any more"))
+}
+
+/// A device that only exists as a file was not paired at a terminal.
+fn is_on_record(room: &Room, device: &Device) -> Result<bool, Refusal> {
+    let (view, index) = room.record()?;
+    let rows = index.list(&Filter { kind: Some(Kind::Device), ..Filter::default() }).map_err(anyhow::Error::from)?;
+    let is_about = |row: &&Row| row.by.as_deref() == Some(&device.id) && row.step.as_deref() != Some("answered");
+    let Some(last) = rows.iter().find(is_about).filter(|row| row.step.as_deref() == Some("paired")) else {
+        return Ok(false);
+    };
+    let record = view.log.record(last.sequence).map_err(anyhow::Error::from)?;
+    let body: Option<DeviceBody> = record.and_then(|record| serde_json::from_slice(&record.body?).ok());
+    Ok(body.is_some_and(|body| body.key == device.key && body.algorithm == device.algorithm))
 }
 
 fn conflict(error: &anyhow::Error) -> Refusal {

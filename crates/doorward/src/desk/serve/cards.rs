@@ -7,7 +7,7 @@ use doorward_pages::{Bound, Card, CardLine, LineKind};
 use crate::desk::grants::show::{self, Detail, Tone};
 use crate::machine::clock::now_ms;
 use crate::memory::grants::store::GrantStore;
-use crate::memory::grants::{self, CallState, Pending, QueueRow};
+use crate::memory::grants::{self, CallState, Pending, QueueRow, Status};
 use crate::memory::wording::sentence;
 
 /// Wider than any line: a browser breaks lines itself.
@@ -30,12 +30,16 @@ pub(super) fn one(pending: &Pending) -> Card {
 
 fn of(pending: &Pending, state: CallState) -> Card {
     let needs = pending.needs();
-    let is_open = matches!(state, CallState::Waits(_) | CallState::Refused);
+    let is_open = matches!(state, CallState::Waits(_) | CallState::Refused) && pending.is_open(now_ms());
     let is_one_key = needs <= Clearance::Firm;
     Card {
         id: pending.id.clone(),
         state: state.as_str(),
-        heading: state.heading(),
+        heading: if is_open || pending.status == Status::Approved || state == CallState::Prompt {
+            state.heading()
+        } else {
+            "answered or expired"
+        },
         seconds_left: if let CallState::Waits(seconds) = state { Some(seconds) } else { None },
         agent: pending.agent.clone(),
         place: place(pending),

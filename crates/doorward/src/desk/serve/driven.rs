@@ -1,6 +1,6 @@
 //! Whether an agent may be driving a browser right now: then a click on this machine is not known to be a person's.
 
-use doorward_ledger::{Filter, Kind};
+use doorward_ledger::{Filter, Kind, Row};
 
 use super::exchange::Refusal;
 use super::room::Room;
@@ -38,6 +38,29 @@ const DRIVING: &[&str] = &[
     "devtools",
 ];
 
+/// Programs and switches that do the same from a command.
+const DRIVERS: &[&str] = &[
+    "xdotool",
+    "ydotool",
+    "dotool",
+    "wtype",
+    "xte",
+    "cliclick",
+    "osascript",
+    "autohotkey",
+    "pyautogui",
+    "pynput",
+    "playwright",
+    "puppeteer",
+    "selenium",
+    "chromedriver",
+    "geckodriver",
+    "webdriver",
+    "remote-debugging",
+    "devtools",
+    "uinput",
+];
+
 /// Fails while an agent's browser tool is at work, or was a moment ago.
 pub(super) fn check(room: &Room) -> Result<(), Refusal> {
     let (_, index) = room.record()?;
@@ -49,8 +72,7 @@ pub(super) fn check(room: &Room) -> Result<(), Refusal> {
         ..Filter::default()
     };
     let rows = index.list(&recent).map_err(anyhow::Error::from)?;
-    let drives = rows.iter().filter(|row| row.tool.as_deref() == Some("mcp") || row.tool.as_deref() == Some("other"));
-    for row in drives.filter(|row| is_driving(row.text.as_deref().unwrap_or_default())) {
+    for row in rows.iter().filter(|row| drives(row)) {
         let is_recent = now.saturating_sub(row.time_ms) < QUIET_MS;
         if is_recent || !has_ended(&index, row.id.as_deref())? {
             return Err(Refusal::new(
@@ -60,6 +82,21 @@ pub(super) fn check(room: &Room) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+fn drives(row: &Row) -> bool {
+    let call = row.text.as_deref().unwrap_or_default();
+    match row.tool.as_deref() {
+        Some("mcp" | "other") => is_driving(call),
+        Some("bash" | "powershell" | "python") => is_driver(call),
+        Some(_) | None => false,
+    }
+}
+
+/// A command that presses keys, moves the pointer, or holds the strings of a browser.
+fn is_driver(command: &str) -> bool {
+    let command = command.to_ascii_lowercase();
+    DRIVERS.iter().any(|name| command.contains(name))
 }
 
 fn is_driving(call: &str) -> bool {
@@ -80,7 +117,7 @@ fn has_ended(index: &doorward_ledger::Index, id: Option<&str>) -> Result<bool, R
 
 #[cfg(test)]
 mod tests {
-    use super::is_driving;
+    use super::{is_driver, is_driving};
 
     #[test]
     fn tools_that_click_are_known_by_their_names() {
@@ -92,5 +129,7 @@ mod tests {
         for call in ["mcp__notes__search_notes {\"q\":\"browser\"}", "github/get_issue", ""] {
             assert!(!is_driving(call), "{call}");
         }
+        assert!(is_driver("DISPLAY=:0 xdotool key y") && is_driver("chromium --remote-debugging-port=9222"));
+        assert!(!is_driver("cargo test && git push"));
     }
 }

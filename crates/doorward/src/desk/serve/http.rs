@@ -61,20 +61,22 @@ pub(super) async fn accept(listener: TcpListener, tls: Option<TlsAcceptor>, room
 type House = (Arc<Room>, Arc<Semaphore>);
 
 async fn welcome(stream: TcpStream, peer: SocketAddr, tls: Option<TlsAcceptor>, house: House) {
+    // A browser of this machine that uses its address in the network comes from that same address.
+    let is_local = peer.ip().is_loopback() || stream.local_addr().is_ok_and(|own| own.ip() == peer.ip());
     match tls {
-        None => converse(stream, peer, house).await,
+        None => converse(stream, is_local, house).await,
         Some(tls) => {
             if let Ok(Ok(stream)) = timeout(SLOW, tls.accept(stream)).await {
-                converse(stream, peer, house).await;
+                converse(stream, is_local, house).await;
             }
         }
     }
 }
 
-async fn converse<S: AsyncRead + AsyncWrite + Unpin + 'static>(stream: S, peer: SocketAddr, house: House) {
+async fn converse<S: AsyncRead + AsyncWrite + Unpin + 'static>(stream: S, is_local: bool, house: House) {
     let service = service_fn(|request| {
         let house = (Arc::clone(&house.0), Arc::clone(&house.1));
-        async move { Ok::<_, Infallible>(respond(request, peer, house).await) }
+        async move { Ok::<_, Infallible>(respond(request, is_local, house).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -85,7 +87,7 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin + 'static>(stream: S, peer: 
     let _ = timeout(LONGEST, connection).await;
 }
 
-async fn respond(request: Request<Incoming>, peer: SocketAddr, (room, workers): House) -> Response<Reply> {
+async fn respond(request: Request<Incoming>, is_local: bool, (room, workers): House) -> Response<Reply> {
     let (head, body) = request.into_parts();
     let is_post = head.method == Method::POST;
     if !is_post && head.method != Method::GET && head.method != Method::HEAD {
@@ -104,12 +106,12 @@ async fn respond(request: Request<Incoming>, peer: SocketAddr, (room, workers): 
     };
     let token = bearer(&head.headers).map(str::to_owned);
     let query = query(head.uri.query().unwrap_or_default());
-    let mut ask = Ask { is_post, path, query, body, origin, is_local: peer.ip().is_loopback(), visitor: None };
+    let mut ask = Ask { is_post, path, query, body, origin, is_local, visitor: None };
     let Ok(_worker) = workers.acquire_owned().await else { return sent(Refusal::not_found().answer(), is_head) };
     let at_work = Arc::clone(&room);
     let answered = tokio::task::spawn_blocking(move || {
         ask.visitor = token.and_then(|token| at_work.visitor(&token));
-        let is_listening = ask.path == "/events" && !ask.is_post && ask.visitor.is_some();
+        let is_listening = ask.path == "/events" && !ask.is_post && !is_head && ask.visitor.is_some();
         (routes::answer(&at_work, &ask), is_listening.then_some(ask.visitor).flatten())
     });
     match answered.await {

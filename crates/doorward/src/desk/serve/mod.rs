@@ -10,6 +10,8 @@ mod events;
 mod exchange;
 mod gate;
 mod http;
+mod install;
+mod newer;
 mod openapi;
 mod pair;
 mod room;
@@ -17,6 +19,9 @@ mod routes;
 mod signature;
 mod signin;
 mod store;
+#[cfg(test)]
+mod tests;
+mod tls;
 mod tokens;
 mod views;
 
@@ -29,6 +34,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 pub(crate) use pair::{DevicesArguments, devices};
 pub(crate) use signature::DeviceReport;
@@ -51,19 +57,65 @@ pub(crate) struct ServeArguments {
     /// The desk's port [default: 3667]
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
+    /// Let other machines reach the desk at this address or host name, encrypted; needs a certificate
+    #[arg(long, value_name = "HOST")]
+    pub listen: Option<String>,
+    /// The certificate for --listen, in PEM
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub cert: Option<PathBuf>,
+    /// Its key, in PEM
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub key: Option<PathBuf>,
+    /// Make a certificate for --listen HOST, with an authority of its own to install on the phone (not for agents)
+    #[arg(long, value_name = "HOST", conflicts_with_all = ["socket", "listen"])]
+    pub ca: Option<String>,
     /// Print a link that opens the desk on this machine, once, to look (not for agents)
     #[arg(long, conflicts_with_all = ["socket", "port"])]
     pub link: bool,
+    /// Keep the desk running with these options: a user service, started now and with every login (not for agents)
+    #[arg(long, conflicts_with_all = ["link", "pair", "ca"])]
+    pub install: bool,
+    /// Remove that service (not for agents)
+    #[arg(long, conflicts_with_all = ["install", "socket", "port", "listen", "link", "pair", "ca"])]
+    pub uninstall: bool,
     /// Pair a browser or phone, which may then answer (not for agents)
     #[arg(long, conflicts_with_all = ["socket", "link"])]
     pub pair: bool,
 }
 
+impl ServeArguments {
+    /// The options that a service is started with.
+    fn lasting(&self) -> Vec<String> {
+        let path = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string();
+        let mut words = Vec::new();
+        for (name, value) in [
+            ("--socket", self.socket.as_ref().map(path)),
+            ("--port", self.port.map(|port| port.to_string())),
+            ("--listen", self.listen.clone()),
+            ("--cert", self.cert.as_ref().map(path)),
+            ("--key", self.key.as_ref().map(path)),
+        ] {
+            words.extend(value.map(|value| [name.to_owned(), value]).into_iter().flatten());
+        }
+        words
+    }
+}
+
 /// Serves until it is stopped.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode> {
     let dirs = Dirs::find().map_err(anyhow::Error::msg)?;
-    if let (Some(path), None) = (&arguments.socket, arguments.port) {
+    if arguments.uninstall {
+        return install::uninstall(&dirs).map(|()| ExitCode::SUCCESS);
+    }
+    if arguments.install {
+        return install::install(&dirs, &arguments.lasting()).map(|()| ExitCode::SUCCESS);
+    }
+    newer::watch();
+    if let (Some(path), None, None) = (&arguments.socket, arguments.port, &arguments.listen) {
         return socket::run(path);
+    }
+    if let Some(host) = &arguments.ca {
+        return make_authority(&dirs, host).map(|()| ExitCode::SUCCESS);
     }
     let is_there = running(&dirs).is_some();
     if arguments.link {
@@ -86,14 +138,16 @@ fn running(dirs: &Dirs) -> Option<Running> {
     is_held.then_some(known)
 }
 
+/// Where the desk is, while it runs.
+pub(crate) fn origin(dirs: &Dirs) -> Option<String> {
+    running(dirs).map(|running| running.origin)
+}
+
 fn desk(dirs: &Dirs, arguments: &ServeArguments) -> Result<ExitCode> {
     let _turn = room::Turn::take(dirs)?;
-    let port = arguments.port.unwrap_or(PORT);
-    let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-    let listener = std::net::TcpListener::bind(address).with_context(|| format!("can't listen on {address}"))?;
-    listener.set_nonblocking(true)?;
+    let (listener, tls, origins) = place(dirs, arguments)?;
     let port = listener.local_addr()?.port();
-    let origin = format!("http://127.0.0.1:{port}");
+    let origin = origins.first().cloned().unwrap_or_default();
     store::note_port(dirs, port)?;
     let store = DeskStore::open(dirs)?;
     let running =
@@ -107,11 +161,52 @@ fn desk(dirs: &Dirs, arguments: &ServeArguments) -> Result<ExitCode> {
             }
         })?;
     }
-    let room = Arc::new(Room::new(dirs.clone(), vec![origin.clone(), format!("http://localhost:{port}")]));
+    let room = Arc::new(Room::new(dirs.clone(), origins));
     writeln!(anstream::stdout(), "the desk is at {origin}")?;
     greet(dirs, arguments);
     warm(&room);
-    serve(listener, room)
+    serve(listener, tls, room)
+}
+
+/// Where the desk is, how it is encrypted, and under which origins it answers.
+fn place(dirs: &Dirs, arguments: &ServeArguments) -> Result<(std::net::TcpListener, Option<TlsAcceptor>, Vec<String>)> {
+    let port = arguments.port.unwrap_or(PORT);
+    let address = match arguments.listen.as_deref().map(str::parse::<IpAddr>) {
+        None => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        Some(Ok(address)) => address,
+        // A name may stand for any address of this machine.
+        Some(Err(_)) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+    };
+    let tls = match &arguments.listen {
+        None => None,
+        Some(host) => Some(tls::acceptor(dirs, host, (arguments.cert.as_deref(), arguments.key.as_deref()))?),
+    };
+    let at = SocketAddr::new(address, port);
+    let listener = std::net::TcpListener::bind(at).with_context(|| format!("can't listen on {at}"))?;
+    listener.set_nonblocking(true)?;
+    let port = listener.local_addr()?.port();
+    let origins = match &arguments.listen {
+        None => vec![format!("http://127.0.0.1:{port}"), format!("http://localhost:{port}")],
+        // A browser leaves the usual port out of its headers.
+        Some(host) if port == 443 => vec![format!("https://{}", bracketed(host))],
+        Some(host) => vec![format!("https://{}:{port}", bracketed(host))],
+    };
+    Ok((listener, tls, origins))
+}
+
+fn bracketed(host: &str) -> String {
+    if host.contains(':') { format!("[{host}]") } else { host.to_ascii_lowercase() }
+}
+
+fn make_authority(dirs: &Dirs, host: &str) -> Result<()> {
+    person::required()?;
+    let path = tls::make_authority(dirs, host)?;
+    Ok(writeln!(
+        anstream::stdout(),
+        "Install `{}` as a certificate authority on the phone, then run `doorward serve --listen {host}`. It is good for this one host, \
+         and its key is gone: nobody can sign anything else with it.",
+        path.display()
+    )?)
 }
 
 /// A person gets a link, or a pairing; a service that starts the desk gets nothing.
@@ -145,7 +240,7 @@ fn warm(room: &Arc<Room>) {
     let _ = std::thread::Builder::new().spawn(move || room.figures.make(&room).is_ok());
 }
 
-fn serve(listener: std::net::TcpListener, room: Arc<Room>) -> Result<ExitCode> {
+fn serve(listener: std::net::TcpListener, tls: Option<TlsAcceptor>, room: Arc<Room>) -> Result<ExitCode> {
     // One thread is enough for the network; what reads disk and index works beside it.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
@@ -156,7 +251,7 @@ fn serve(listener: std::net::TcpListener, room: Arc<Room>) -> Result<ExitCode> {
     let tasks = tokio::task::LocalSet::new();
     tasks.block_on(&runtime, async {
         let listener = TcpListener::from_std(listener)?;
-        http::accept(listener, None, room).await;
+        http::accept(listener, tls, room).await;
         Ok::<_, anyhow::Error>(())
     })?;
     Ok(ExitCode::SUCCESS)

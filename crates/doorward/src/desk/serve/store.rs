@@ -116,10 +116,6 @@ impl DeskStore {
         Ok(self.states.replace("desk", running)?)
     }
 
-    pub(crate) fn forget_running(&self) {
-        self.states.forget::<Running>("desk");
-    }
-
     /// Makes a start link's code.
     pub(crate) fn new_start(&self) -> Result<String> {
         let code = random_text()?;

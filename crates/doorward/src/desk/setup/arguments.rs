@@ -43,6 +43,9 @@ pub(crate) struct SetupArguments {
     /// Import the allow rules from the agents' own settings, no broader than they are; needs your own terminal
     #[arg(long)]
     pub import_rules: bool,
+    /// Put the tool (MCP) servers of your clients' settings behind doorward's relay; with --uninstall, take them out again
+    #[arg(long, conflicts_with_all = ["agents", "purge", "mode", "trust", "import_rules", "without_hooks"])]
+    pub relay: bool,
     /// Trust the project in this directory; needs your own terminal
     #[arg(long)]
     pub trust: bool,

@@ -64,6 +64,15 @@ pub(super) fn run(dirs: &Dirs, agents: &[Agent], arguments: &SetupArguments) -> 
         writeln!(out, "`doorward setup --uninstall` removes it all; `--dry-run` shows what is in the files")?;
     }
     list_tools(&mut out, dirs)?;
+    let trusted: Vec<Agent> = wanted.iter().filter(|of| of.mode == Mode::Auto).map(|of| of.agent).collect();
+    if !trusted.is_empty() {
+        super::boxed::choose(&mut out, dirs, &program, &trusted)?;
+    }
+    let bare = super::servers_without_relay(dirs);
+    if !bare.is_empty() {
+        let count = bare.len();
+        writeln!(out, "{count} tool servers of your settings could go behind a relay: `doorward setup --relay`")?;
+    }
     drop(out);
     offer::rules(dirs, agents, arguments)?;
     offer::trust(dirs, here.as_deref(), arguments)?;

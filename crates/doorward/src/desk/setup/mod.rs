@@ -1,6 +1,7 @@
 //! `doorward setup [AGENT…]`: shows the change to the agents' settings, asks, makes it and tests it; or removes it again.
 
 mod arguments;
+pub(crate) mod boxed;
 mod canary;
 mod choice;
 mod claude;
@@ -17,8 +18,10 @@ mod opencode;
 mod pi;
 mod plugin;
 mod prove;
+mod relays;
 mod remove;
 mod status_line;
+mod trial;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -39,6 +42,7 @@ pub(crate) use arguments::{SetupArguments, StartingMode};
 pub(crate) use client::{mode as client_mode, questions as questions_of};
 pub(crate) use files::switched_off;
 pub(crate) use inspect::{FileState, opencode_asks, program_of, settings_of, unhooked};
+pub(crate) use relays::{bare as servers_without_relay, behind as servers_behind_relay};
 
 /// What the user has to do for an agent doorward does not know.
 const OWN_AGENT: &str = "\
@@ -81,6 +85,9 @@ pub(crate) fn run(arguments: &SetupArguments) -> Result<ExitCode> {
     // Otherwise an agent could remove the guard or give itself a laxer mode.
     if !arguments.dry_run && record::directory(&dirs).exists() {
         person::no_agent()?;
+    }
+    if arguments.relay {
+        return relays::run(&dirs, arguments);
     }
     if arguments.uninstall {
         return remove::run(&dirs, arguments);
@@ -201,7 +208,7 @@ fn search_path() -> String {
     std::env::var("PATH").unwrap_or_default()
 }
 
-fn program() -> Result<String> {
+pub(crate) fn program() -> Result<String> {
     let path = std::env::current_exe().context("can't find doorward's own executable")?;
     // The hook lines, and the commands that agents may not run, are recognized by this name.
     let name = path.file_name().unwrap_or_default();

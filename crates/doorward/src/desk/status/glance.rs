@@ -14,6 +14,7 @@ use crate::machine::clock;
 use crate::machine::paths::Dirs;
 use crate::machine::visible;
 use crate::policy::client_rules;
+use crate::policy::config::RunMode;
 use crate::policy::load::Loaded;
 
 /// How many alerts are shown; `doorward alerts` has all of them.
@@ -52,6 +53,10 @@ impl Glance<'_> {
             writeln!(out, "not accepted yet: {}", visible(&sentence))?;
         }
         self.agents(out)?;
+        let run = self.loaded.config.run.mode();
+        if run != RunMode::Off {
+            writeln!(out, "{:<12} {}: {}", "box", run.as_str(), run.what())?;
+        }
         self.trust(out)?;
         let Counts { checked, confirmed, blocked, overridden } = self.counts;
         writeln!(

@@ -88,7 +88,7 @@ fn before_setup(loaded: &Loaded, json: bool) -> Result<ExitCode> {
         let none: [Value; 0] = [];
         let shown = json!({
             "agents": {}, "questions": {}, "problems": loaded.problems, "unaccepted": loaded.unaccepted_sentences(),
-            "strict": loaded.config.strict,
+            "strict": loaded.config.strict, "run": loaded.config.run.mode().as_str(),
             "trusted": { "projects": loaded.config.projects.trusted, "binaries": loaded.trust.binaries.len(),
                 "domains": loaded.trust.domains, "servers": loaded.trust.servers.len() },
             "checkedActions": 0, "blockedActions": 0, "confirmedActions": 0, "overriddenActions": 0, "unavailableActions": 0,
@@ -133,6 +133,7 @@ pub(crate) fn status(arguments: &StatusArguments) -> Result<ExitCode> {
         let questions: Value = named.map(|agent| (agent.name().to_owned(), Value::from(asked(agent)))).collect();
         let shown = json!({
             "agents": agents, "questions": questions, "problems": loaded.problems, "unaccepted": loaded.unaccepted_sentences(), "strict": loaded.config.strict,
+            "run": loaded.config.run.mode().as_str(),
             "trusted": { "projects": loaded.config.projects.trusted, "binaries": loaded.trust.binaries.len(),
                 "domains": loaded.trust.domains, "servers": loaded.trust.servers.len() },
             "checkedActions": counts.checked, "blockedActions": counts.blocked, "confirmedActions": counts.confirmed,

@@ -8,6 +8,7 @@ use crate::machine::agent::Agent;
 #[derive(Debug, Default)]
 pub(super) struct ClaudeTranscript {
     calls: CallList,
+    said: Option<String>,
 }
 
 impl TranscriptFormat for ClaudeTranscript {
@@ -27,6 +28,7 @@ impl TranscriptFormat for ClaudeTranscript {
                         time_ms: moment(line, "timestamp"),
                         ran: false,
                         line: number,
+                        said: self.said.clone(),
                     });
                 }
             }
@@ -36,6 +38,11 @@ impl TranscriptFormat for ClaudeTranscript {
                         self.calls.ran(text(block, "tool_use_id")?);
                     }
                 }
+            }
+            ("user", None) => {
+                let is_typed = line.pointer("/origin/kind").and_then(Value::as_str) == Some("human");
+                // What somebody else wrote ends what the user ordered.
+                self.said = content.and_then(Value::as_str).filter(|_| is_typed).map(str::to_owned);
             }
             _ => {}
         }

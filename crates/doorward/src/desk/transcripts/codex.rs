@@ -34,6 +34,7 @@ impl TranscriptFormat for CodexTranscript {
                     time_ms: moment(line, "timestamp"),
                     ran: false,
                     line: number,
+                    said: None,
                 });
             }
             ("response_item", Some("function_call_output" | "custom_tool_call_output")) => {

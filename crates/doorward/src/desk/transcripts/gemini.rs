@@ -49,6 +49,7 @@ impl TranscriptFormat for GeminiTranscript {
                 time_ms: moment(call, "timestamp").max(moment(line, "timestamp")),
                 ran: false,
                 line: number,
+                said: None,
             });
             if text(call, "status") == Some("success") {
                 self.calls.ran(id);

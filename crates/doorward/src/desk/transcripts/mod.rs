@@ -58,6 +58,8 @@ pub(crate) struct PastCall {
     pub ran: bool,
     /// Its line or row number.
     pub line: u64,
+    /// What the user had typed last, where the transcript says that a person did.
+    pub said: Option<String>,
 }
 
 /// The content of a file.

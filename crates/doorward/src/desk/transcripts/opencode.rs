@@ -73,5 +73,6 @@ fn call(part: &MessagePart) -> Option<Option<PastCall>> {
         time_ms: u64::try_from(part.time_ms).unwrap_or_default(),
         ran: text(state, "status") == Some("completed"),
         line: u64::try_from(part.row).unwrap_or_default(),
+        said: None,
     }))
 }

@@ -30,6 +30,7 @@ impl TranscriptFormat for PiTranscript {
                         time_ms: moment(line, "timestamp"),
                         ran: false,
                         line: number,
+                        said: None,
                     });
                 }
             }

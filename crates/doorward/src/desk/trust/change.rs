@@ -14,17 +14,37 @@ use crate::policy::config::Agent;
 use crate::policy::trust::inventory;
 use crate::policy::trust::inventory::Inventory;
 use crate::policy::trust::pin::{PinnedFile, PinnedProject};
+use crate::policy::trust::tool_pins::ToolPins;
 use crate::policy::trust::{Trust, mcp};
 
 /// A change, with everything it pins resolved.
 #[derive(Debug)]
 pub(crate) enum TrustChange {
-    Project { root: String, pinned: Option<PinnedProject> },
-    Binary { path: String, pinned: Option<PinnedFile> },
-    Domain { name: String, is_trusted: bool },
-    Server { name: String, definition: Option<String> },
-    Agent { name: String, mode: Mode },
-    Tools { programs: Vec<PathBuf> },
+    Project {
+        root: String,
+        pinned: Option<PinnedProject>,
+    },
+    Binary {
+        path: String,
+        pinned: Option<PinnedFile>,
+    },
+    Domain {
+        name: String,
+        is_trusted: bool,
+    },
+    /// With the tools as they were shown.
+    Server {
+        name: String,
+        definition: Option<String>,
+        tools: Box<ToolPins>,
+    },
+    Agent {
+        name: String,
+        mode: Mode,
+    },
+    Tools {
+        programs: Vec<PathBuf>,
+    },
 }
 
 impl TrustChange {
@@ -59,7 +79,7 @@ impl TrustChange {
 
     pub(crate) fn server(name: &str, trusts: bool, dirs: &Dirs, project: Option<&str>) -> TrustChange {
         let definition = trusts.then(|| mcp::hash(&mcp::definitions(name, dirs.home(), project)));
-        TrustChange::Server { name: name.to_owned(), definition }
+        TrustChange::Server { name: name.to_owned(), definition, tools: Box::new(ToolPins::load(dirs, name)) }
     }
 
     pub(crate) fn agent(name: &str, trusts: bool) -> TrustChange {
@@ -88,10 +108,10 @@ impl TrustChange {
             TrustChange::Binary { path, pinned: None } => format!("Stop trusting `{path}`?"),
             TrustChange::Domain { name, is_trusted: true } => format!("Let agents fetch from and send to `{name}`?"),
             TrustChange::Domain { name, is_trusted: false } => format!("Stop trusting `{name}`?"),
-            TrustChange::Server { name, definition: Some(_) } => {
+            TrustChange::Server { name, definition: Some(_), .. } => {
                 format!("Let agents call read-only tools of the server `{name}`, as it is configured now?")
             }
-            TrustChange::Server { name, definition: None } => format!("Ask again about every call to `{name}`?"),
+            TrustChange::Server { name, definition: None, .. } => format!("Ask again about every call to `{name}`?"),
             TrustChange::Agent { name, mode } => format!("Run `{name}` in mode `{mode}` ({})?", mode.what()),
             TrustChange::Tools { programs } if programs.is_empty() => {
                 "Ask about every program of the toolchains in your home directory?".to_owned()
@@ -112,7 +132,7 @@ impl TrustChange {
                 (format!("binary `{path}`"), pinned.as_ref().map(|pinned| pinned.hash.clone()))
             }
             TrustChange::Domain { name, is_trusted } => (format!("domain `{name}`"), is_trusted.then(|| name.clone())),
-            TrustChange::Server { name, definition } => (format!("tool server `{name}`"), definition.clone()),
+            TrustChange::Server { name, definition, .. } => (format!("tool server `{name}`"), definition.clone()),
             TrustChange::Agent { name, mode } => (format!("agent `{name}`"), Some(mode.as_str().to_owned())),
             TrustChange::Tools { programs } => {
                 ("what tool chains hold".to_owned(), Some(format!("{} programs", programs.len())))
@@ -152,6 +172,9 @@ impl TrustChange {
         if let TrustChange::Tools { programs } = &self {
             return Inventory::open(dirs).make(programs).map(|_| ()).map_err(anyhow::Error::msg);
         }
+        if let TrustChange::Server { definition: Some(_), tools, .. } = &self {
+            tools.accept(dirs).map_err(anyhow::Error::msg)?;
+        }
         let began = match &self {
             TrustChange::Project { root, pinned: Some(pinned) } => Some((root.clone(), pinned.at)),
             TrustChange::Project { pinned: None, .. }
@@ -188,10 +211,10 @@ impl TrustChange {
             TrustChange::Domain { name, is_trusted: false } => {
                 trust.domains.remove(&name);
             }
-            TrustChange::Server { name, definition: Some(definition) } => {
+            TrustChange::Server { name, definition: Some(definition), .. } => {
                 trust.servers.insert(name, definition);
             }
-            TrustChange::Server { name, definition: None } => {
+            TrustChange::Server { name, definition: None, .. } => {
                 trust.servers.remove(&name);
             }
             TrustChange::Agent { .. } | TrustChange::Tools { .. } => {}

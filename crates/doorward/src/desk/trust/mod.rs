@@ -3,6 +3,7 @@
 pub(crate) mod change;
 pub(crate) mod offer;
 pub(crate) mod recipes;
+mod tools;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ pub(crate) enum TrustCommand {
     Tools,
     /// A host and its subdomains
     Domain { name: String },
-    /// A tool (MCP) server, pinned to its current configuration
+    /// A tool (MCP) server, pinned to its current configuration and to what it says about its tools
     Mcp { server: String },
 }
 
@@ -192,6 +193,9 @@ fn decide(what: &TrustCommand, trusts: bool) -> Result<ExitCode> {
 
 /// Prints the recipes doorward blocks even though the project is trusted, and returns whether there are any.
 fn warn(change: &TrustChange, dirs: &Dirs) -> Result<bool> {
+    if let TrustChange::Server { name, definition: Some(_), .. } = change {
+        tools::show(dirs, name, &mut anstream::stdout().lock())?;
+    }
     let TrustChange::Project { root, pinned: Some(_) } = change else { return Ok(false) };
     let harmful = recipes::harmful(root, dirs);
     if harmful.is_empty() {
@@ -281,6 +285,7 @@ fn list(out: &mut dyn Write) -> Result<ExitCode> {
         let since = if now == *pinned { "" } else { "  changed since, or configured differently here" };
         writeln!(out, "mcp      {}{since}", crate::machine::visible(server))?;
     }
+    tools::list(&dirs, out)?;
     if trust == Trust::default() {
         writeln!(out, "nothing is trusted yet")?;
     }

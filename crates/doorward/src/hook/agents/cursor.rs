@@ -148,5 +148,5 @@ pub(super) fn tool(name: &str, input: &Value) -> Result<Tool, String> {
 }
 
 fn mcp(server: String, name: String, args: Value) -> Tool {
-    Tool::Mcp { server, name, args, annotations: Map::new(), description: String::new() }
+    Tool::Mcp { server, name, args, annotations: Map::new(), description: String::new(), schema: Value::Null }
 }

@@ -148,6 +148,7 @@ pub(super) fn mcp(rest: &str, input: &Value, payload: Fields<'_>) -> Result<Tool
         args: input.clone(),
         annotations: Map::new(),
         description: String::new(),
+        schema: Value::Null,
     })
 }
 
@@ -184,6 +185,7 @@ fn proposed(fields: Fields<'_>, attended: bool, speaker: Speaker, asked: AgentQu
             instructions: instructions(fields),
             model: fields.optional_text("session_model").ok().flatten(),
             handed: handed(fields),
+            program: fields.optional_text("agent_program").ok().flatten(),
         },
         input,
     })))

@@ -181,6 +181,7 @@ fn other(name: &str, input: &Value, payload: Fields<'_>) -> Result<Tool, String>
             args: input.clone(),
             annotations: Map::new(),
             description: String::new(),
+            schema: Value::Null,
         });
     }
     match (name.strip_prefix("mcp__"), name.strip_prefix("mcp_")) {

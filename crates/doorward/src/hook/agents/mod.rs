@@ -233,6 +233,8 @@ pub(crate) struct SessionContext {
     pub model: Option<String>,
     /// The agent's own key for the reviewer's provider.
     pub handed: Option<LentKey>,
+    /// The script that the agent is, where its process no longer says so.
+    pub program: Option<String>,
 }
 
 /// One file of instructions for the model.

@@ -92,6 +92,7 @@ fn tool(what: &str, fields: Fields<'_>) -> Result<Tool, String> {
                 args: fields.value("mcp_tool_arguments").cloned().unwrap_or(Value::Null),
                 annotations: Map::new(),
                 description: String::new(),
+                schema: Value::Null,
             }
         }
         other => return Err(format!("`{other}` is unknown")),

@@ -29,6 +29,12 @@ const DEPTH: usize = 7;
 // The agent, a shell for the hook's line, and what starts the agent.
 const GENERATIONS: usize = 8;
 
+/// What runs the hook's line.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "fish", "busybox"];
+
+/// What runs an agent that is a script.
+const INTERPRETERS: &[&str] = &["node", "nodejs", "bun", "deno", "python", "python3"];
+
 /// Arguments that bring hooks or plugins that stand in no file, or a program that may have its own.
 const BRINGING: &[&str] = &[
     "--settings",
@@ -39,111 +45,126 @@ const BRINGING: &[&str] = &[
     "--extensions",
     "--config",
     "--profile",
-    "-c",
-    "-e",
 ];
 
-/// What else could rewrite an agent's calls, in words; `None` if doorward is alone.
-pub(crate) fn another(agent: Agent, home: &str, project: Option<&str>) -> Option<String> {
-    let project = project.filter(|project| *project != home);
+/// Variables that name where an agent was started, which is where it looks for a project's settings.
+const STARTED: &[&str] = &["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "GEMINI_CWD"];
+
+/// What else could rewrite an agent's calls in this directory, in words; `None` if doorward is alone.
+pub(crate) fn another(agent: Agent, home: &str, cwd: Option<&str>) -> Option<String> {
     let own = directory_of(agent, home);
-    let found = match agent {
-        Agent::Claude => claude(&own, project),
-        Agent::Codex => codex(&own, project),
-        Agent::Gemini => gemini(&own, project),
-        Agent::Opencode => opencode(&own, project),
-        Agent::Pi => pi(&own, project),
+    let places = places(home, cwd);
+    let named = |name: &str| -> Vec<PathBuf> { places.iter().map(|place| place.join(name)).collect() };
+    match agent {
+        Agent::Claude => claude(&own, &named(".claude")),
+        Agent::Codex => codex(&own, &named(".codex")),
+        Agent::Gemini => gemini(&own, &named(".gemini")),
+        Agent::Opencode => opencode(&own, &places),
+        Agent::Pi => pi(&own, &named(".pi")),
         Agent::Qwen | Agent::Copilot | Agent::Cursor | Agent::Vscode | Agent::Windsurf | Agent::Generic => {
             Some("doorward doesn't know all places of its hooks".to_owned())
         }
-    };
-    found.or_else(|| brought(agent))
+    }
 }
 
-fn claude(own: &Path, project: Option<&str>) -> Option<String> {
-    let mut settings = vec![own.join("settings.json"), PathBuf::from("/etc/claude-code/managed-settings.json")];
-    settings.extend(entries(Path::new("/etc/claude-code/managed-settings.d")));
-    let folders = [Some(own.to_owned()), project.map(|project| Path::new(project).join(".claude"))];
-    let folders: Vec<PathBuf> = folders.into_iter().flatten().collect();
-    settings.extend(folders.iter().flat_map(|of| [of.join("settings.json"), of.join("settings.local.json")]));
+/// Where settings of a project may be: from the directory of the call upwards, and where the agent was started.
+fn places(home: &str, cwd: Option<&str>) -> Vec<PathBuf> {
+    let started = STARTED.iter().filter_map(std::env::var_os).map(PathBuf::from);
+    let all = cwd.map(PathBuf::from).into_iter().chain(started);
+    let above = all.flat_map(|place| place.ancestors().map(Path::to_owned).collect::<Vec<PathBuf>>());
+    let mut places: Vec<PathBuf> = above.filter(|place| place != Path::new(home)).collect();
+    places.sort();
+    places.dedup();
+    places
+}
+
+fn claude(own: &Path, projects: &[PathBuf]) -> Option<String> {
+    let mut foreign = vec![own.join("settings.local.json"), PathBuf::from("/etc/claude-code/managed-settings.json")];
+    foreign.extend(entries(Path::new("/etc/claude-code/managed-settings.d")));
+    foreign.extend(projects.iter().flat_map(|of| [of.join("settings.json"), of.join("settings.local.json")]));
+    let folders = projects.iter().map(PathBuf::as_path).chain([own]);
     let written: Vec<PathBuf> =
-        folders.iter().flat_map(|of| ["skills", "agents", "commands"].map(|name| of.join(name))).collect();
-    settings
-        .iter()
-        .find_map(|file| in_settings(file))
-        .or_else(|| {
-            below(&own.join("plugins"), |file| file.ends_with("hooks.json").then(|| in_settings(file)).flatten())
-        })
-        .or_else(|| below(&own.join("plugins"), |file| in_manifest(file)))
+        folders.flat_map(|of| ["skills", "agents", "commands"].map(|name| of.join(name))).collect();
+    in_settings(&own.join("settings.json"), Whose::Users)
+        .or_else(|| foreign.iter().find_map(|file| in_settings(file, Whose::Others)))
+        .or_else(|| below(&own.join("plugins"), in_plugin))
         .or_else(|| written.iter().find_map(|directory| below(directory, in_front_matter)))
 }
 
-fn codex(own: &Path, project: Option<&str>) -> Option<String> {
-    let folders =
-        [Some(own.to_owned()), project.map(|project| Path::new(project).join(".codex")), Some("/etc/codex".into())];
-    let folders: Vec<PathBuf> = folders.into_iter().flatten().collect();
-    let hooks = folders.iter().find_map(|of| in_settings(&of.join("hooks.json")));
+fn codex(own: &Path, projects: &[PathBuf]) -> Option<String> {
+    let mut others = projects.to_vec();
+    others.push("/etc/codex".into());
     let names = ["config.toml", "managed_config.toml", "requirements.toml"];
-    hooks
-        .or_else(|| folders.iter().find_map(|of| names.iter().find_map(|name| in_codex(&of.join(name)))))
-        .or_else(|| folders.iter().find_map(|of| below(&of.join("plugins"), |file| in_plugin(file))))
+    let configured = |of: &Path| names.iter().find_map(|name| in_codex(&of.join(name)));
+    in_settings(&own.join("hooks.json"), Whose::Users)
+        .or_else(|| others.iter().find_map(|of| in_settings(&of.join("hooks.json"), Whose::Others)))
+        .or_else(|| configured(own))
+        .or_else(|| others.iter().find_map(|of| configured(of)))
+        .or_else(|| {
+            others.iter().map(PathBuf::as_path).chain([own]).find_map(|of| below(&of.join("plugins"), in_plugin))
+        })
 }
 
-fn gemini(own: &Path, project: Option<&str>) -> Option<String> {
-    let folders = [
-        Some(own.to_owned()),
-        project.map(|project| Path::new(project).join(".gemini")),
-        Some("/etc/gemini-cli".into()),
-    ];
-    let folders: Vec<PathBuf> = folders.into_iter().flatten().collect();
-    let settings = ["settings.json", "system-defaults.json"];
-    folders
-        .iter()
-        .find_map(|of| settings.iter().find_map(|name| in_settings(&of.join(name))))
-        .or_else(|| folders.iter().find_map(|of| below(&of.join("extensions"), |file| in_plugin(file))))
+fn gemini(own: &Path, projects: &[PathBuf]) -> Option<String> {
+    let mut others = projects.to_vec();
+    others.push("/etc/gemini-cli".into());
+    let names = ["settings.json", "system-defaults.json"];
+    let foreign = |of: &PathBuf| names.iter().find_map(|name| in_settings(&of.join(name), Whose::Others));
+    in_settings(&own.join("settings.json"), Whose::Users).or_else(|| others.iter().find_map(foreign)).or_else(|| {
+        others.iter().map(PathBuf::as_path).chain([own]).find_map(|of| below(&of.join("extensions"), in_plugin))
+    })
 }
 
-fn opencode(own: &Path, project: Option<&str>) -> Option<String> {
-    let folders = [Some(own.to_owned()), project.map(|project| Path::new(project).join(".opencode"))];
-    let mut folders: Vec<PathBuf> = folders.into_iter().flatten().collect();
-    let plugins = folders.iter().flat_map(|of| [of.join("plugin"), of.join("plugins")]);
-    let found = plugins.flat_map(|directory| entries(&directory)).find(|file| is_foreign_module(file));
-    folders.extend(project.map(PathBuf::from));
+fn opencode(own: &Path, places: &[PathBuf]) -> Option<String> {
+    let folders: Vec<PathBuf> = places.iter().map(|place| place.join(".opencode")).collect();
+    let modules =
+        |of: &Path| [of.join("plugin"), of.join("plugins")].iter().flat_map(|there| entries(there)).collect::<Vec<_>>();
+    let is_other = |file: &PathBuf| is_module(file) && file.file_name().is_none_or(|name| name != "doorward.js");
+    let found = modules(own).into_iter().find(is_other);
+    let found = found.or_else(|| folders.iter().flat_map(|of| modules(of)).find(|file| is_module(file)));
     let configured = || {
-        let files =
-            folders.iter().flat_map(|of| ["opencode.json", "opencode.jsonc", "config.json"].map(|name| of.join(name)));
+        let all = folders.iter().chain(places).map(PathBuf::as_path).chain([own]);
+        let files = all.flat_map(|of| ["opencode.json", "opencode.jsonc", "config.json"].map(|name| of.join(name)));
         files.filter(|file| names_any(file, &["plugin"])).map(|file| shown(&file)).next()
     };
     found.map(|file| shown(&file)).or_else(configured)
 }
 
-fn pi(own: &Path, project: Option<&str>) -> Option<String> {
-    let folders = [Some(own.to_owned()), project.map(|project| Path::new(project).join(".pi"))];
-    let folders: Vec<PathBuf> = folders.into_iter().flatten().collect();
-    let extensions = folders.iter().flat_map(|of| entries(&of.join("extensions")));
-    let found = extensions.into_iter().find(|file| file.file_name().is_none_or(|name| name != "doorward"));
+fn pi(own: &Path, projects: &[PathBuf]) -> Option<String> {
+    let is_other = |file: &PathBuf| file.file_name().is_none_or(|name| name != "doorward");
+    let found = entries(&own.join("extensions")).into_iter().find(is_other);
+    let found = found.or_else(|| projects.iter().flat_map(|of| entries(&of.join("extensions"))).next());
     let configured = || {
-        let files = folders.iter().map(|of| of.join("settings.json"));
+        let files = projects.iter().map(PathBuf::as_path).chain([own]).map(|of| of.join("settings.json"));
         files.filter(|file| names_any(file, &["extensions", "packages"])).map(|file| shown(&file)).next()
     };
     found.map(|file| shown(&file)).or_else(configured)
 }
 
+/// Whose settings these are. doorward's own line stands in the user's alone: anyone else's may hand its answer on changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    Users,
+    Others,
+}
+
 /// Hooks in settings that are not doorward's.
-fn in_settings(file: &Path) -> Option<String> {
+fn in_settings(file: &Path, whose: Whose) -> Option<String> {
     let text = text(file)?;
     let Ok(settings) = text.and_then(|text| serde_json::from_str::<Value>(&text).map_err(|_| ())) else {
         return Some(format!("`{}` can't be read", file.display()));
     };
     let hooks = settings.get("hooks").and_then(Value::as_object);
     let deciding = hooks.into_iter().flatten().filter(|(event, _)| DECIDING.contains(&event.as_str()));
-    let foreign = deciding.flat_map(|(_, groups)| commands(groups)).find(|command| !is_ours(command));
+    let is_own = |command: &&str| whose == Whose::Users && is_this_program(command);
+    let foreign = deciding.flat_map(|(_, groups)| commands(groups)).find(|command| !is_own(command));
     foreign.map(|command| format!("the hook `{command}` in `{}`", file.display()))
 }
 
 /// The hooks of a plugin, in whatever file of it.
 fn in_plugin(file: &Path) -> Option<String> {
-    file.extension().is_some_and(|end| end == "json").then(|| in_settings(file)).flatten().or_else(|| in_manifest(file))
+    let is_json = file.extension().is_some_and(|end| end == "json");
+    is_json.then(|| in_settings(file, Whose::Others)).flatten().or_else(|| in_manifest(file))
 }
 
 /// A plugin's manifest may hold hooks itself, or name the file that does.
@@ -185,9 +206,8 @@ fn names_any(file: &Path, keys: &[&str]) -> bool {
     keys.iter().any(|key| settings.get(key).is_some_and(|value| !is_empty(value)))
 }
 
-fn is_foreign_module(file: &Path) -> bool {
-    let is_code = file.extension().is_some_and(|end| ["js", "mjs", "ts", "mts", "cjs"].iter().any(|code| end == *code));
-    is_code && file.file_name().is_none_or(|name| name != "doorward.js")
+fn is_module(file: &Path) -> bool {
+    file.extension().is_some_and(|end| ["js", "mjs", "ts", "mts", "cjs"].iter().any(|code| end == *code))
 }
 
 /// `None`: there is no such file.
@@ -241,38 +261,73 @@ pub(crate) fn commands(value: &Value) -> Vec<&str> {
     }
 }
 
-/// The line that `setup` writes.
+/// A line like the one that `setup` writes.
 pub(crate) fn is_ours(command: &str) -> bool {
     command.contains("doorward") && command.contains(" hook ")
 }
 
-/// The agent was started with something that stands in no file.
-fn brought(agent: Agent) -> Option<String> {
-    let is_brought = |word: &String| {
-        let name = word.split('=').next().unwrap_or(word);
-        // `-c` and `-e` mean something else to other agents and to the shells between.
-        let is_short = matches!(name, "-c" | "-e");
-        BRINGING.contains(&name) && (!is_short || matches!((agent, name), (Agent::Codex, "-c") | (Agent::Pi, "-e")))
+/// The line runs this very program and hands its answer on as it is.
+fn is_this_program(command: &str) -> bool {
+    const FAILED: &str = " || { echo 'doorward failed; call blocked' >&2; exit 2; }";
+    let Some((program, rest)) = command.strip_prefix('\'').and_then(|text| text.split_once("' hook ")) else {
+        return false;
     };
-    let is_shell = |words: &[String]| {
-        let name = words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default();
-        matches!(name, "sh" | "bash" | "dash" | "zsh")
-    };
-    let above = ancestors().into_iter().filter(|words| !is_shell(&words.1));
-    above.flat_map(|(_, words)| words).find(is_brought).map(|word| format!("the argument `{word}` of the agent"))
+    let is_own =
+        std::env::current_exe().is_ok_and(|own| Path::new(program).canonicalize().is_ok_and(|path| path == own));
+    let words = rest.strip_suffix(FAILED).unwrap_or(rest);
+    is_own && words.bytes().all(|byte| byte.is_ascii_alphanumeric() || b" -".contains(&byte))
 }
 
-/// This process works for the program: it is, or runs as a script of, one of the processes above.
-pub(crate) fn runs_us(program: &str) -> bool {
-    let is_it = |path: &Path| path.canonicalize().is_ok_and(|path| path == Path::new(program));
-    ancestors().iter().any(|(exe, words)| {
-        exe.as_deref().is_some_and(is_it)
-            || words.iter().take(3).any(|word| word.starts_with('/') && is_it(Path::new(word)))
-    })
+/// The program that this process works for; `None` if there is none, or if it was started with what stands in no file.
+/// `named` is the script that an agent says it is; it counts only for an interpreter whose own words were replaced by a title.
+pub(crate) fn agent_above(agent: Agent, named: Option<&str>) -> Option<PathBuf> {
+    let above = ancestors().into_iter().find(|above| !above.is_named(SHELLS))?;
+    if above.words.iter().any(|word| is_brought(agent, word)) {
+        return None;
+    }
+    let is_titled = above.is_named(INTERPRETERS) && above.words.iter().skip(1).all(|word| word.is_empty());
+    let script = || named.filter(|_| is_titled).and_then(|named| Path::new(named).canonicalize().ok());
+    above.program().or_else(script)
 }
 
-/// The program and the words of each process above this one.
-fn ancestors() -> Vec<(Option<PathBuf>, Vec<String>)> {
+/// The argument brings hooks or plugins that stand in no file.
+fn is_brought(agent: Agent, word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    match name {
+        "-c" => agent == Agent::Codex,
+        "-e" => agent == Agent::Pi,
+        _ => BRINGING.contains(&name),
+    }
+}
+
+/// A process above this one.
+#[derive(Debug)]
+struct Ancestor {
+    exe: Option<PathBuf>,
+    words: Vec<String>,
+    cwd: Option<PathBuf>,
+}
+
+impl Ancestor {
+    fn is_named(&self, names: &[&str]) -> bool {
+        let name = self.exe.as_deref().and_then(Path::file_name).and_then(std::ffi::OsStr::to_str);
+        // `python3.11` is `python3`.
+        name.is_some_and(|name| names.iter().any(|known| name == *known || name.starts_with(&format!("{known}."))))
+    }
+
+    /// Its file, or the script that it interprets.
+    fn program(&self) -> Option<PathBuf> {
+        if !self.is_named(INTERPRETERS) {
+            return self.exe.as_deref()?.canonicalize().ok();
+        }
+        let cwd = self.cwd.as_deref()?;
+        let script = self.words.iter().skip(1).find(|word| !word.starts_with('-'))?;
+        cwd.join(script).canonicalize().ok().filter(|script| script.is_file())
+    }
+}
+
+/// The processes above this one, the nearest first.
+fn ancestors() -> Vec<Ancestor> {
     let mut found = Vec::new();
     let mut current = std::process::id();
     for _ in 0..GENERATIONS {
@@ -283,7 +338,8 @@ fn ancestors() -> Vec<(Option<PathBuf>, Vec<String>)> {
         current = above;
         let words = checked_read::text_of_pipe(&format!("/proc/{current}/cmdline"), 65536).unwrap_or_default();
         let words = words.split('\0').map(str::to_owned).collect();
-        found.push((std::fs::read_link(format!("/proc/{current}/exe")).ok(), words));
+        let link = |name: &str| std::fs::read_link(format!("/proc/{current}/{name}")).ok();
+        found.push(Ancestor { exe: link("exe"), words, cwd: link("cwd") });
     }
     found
 }
@@ -293,7 +349,20 @@ mod tests {
     use super::*;
     use crate::machine::test_home::TestHome;
 
-    const OURS: &str = r#"{"hooks":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"'/usr/bin/doorward' hook claude"}]}]}}"#;
+    fn ours() -> String {
+        let program = std::env::current_exe().unwrap();
+        let line = format!(
+            "'{}' hook claude --timeout 60 || {{ echo 'doorward failed; call blocked' >&2; exit 2; }}",
+            program.display()
+        );
+        settings(&line)
+    }
+
+    fn settings(line: &str) -> String {
+        serde_json::json!({ "hooks": { "PreToolUse": [{ "matcher": "*", "hooks": [{ "type": "command", "command": line }] }] } })
+            .to_string()
+    }
+
     const THEIRS: &str =
         r#"{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"rtk rewrite"}]}]}}"#;
 
@@ -301,13 +370,14 @@ mod tests {
         let home = TestHome::begun();
         files.iter().for_each(|(name, text)| home.put(name, text));
         let (user, project) = (home.at("home"), home.at("project"));
-        another(agent, user.to_str().unwrap(), project.to_str()).is_some()
+        another(agent, user.to_str().unwrap(), project.join("deep/in").to_str()).is_some()
     }
 
     #[test]
     fn doorward_alone_is_alone() {
+        let ours = ours();
         for (agent, files) in [
-            (Agent::Claude, &[("home/.claude/settings.json", OURS)][..]),
+            (Agent::Claude, &[("home/.claude/settings.json", ours.as_str())][..]),
             (Agent::Claude, &[("home/.claude/skills/a/SKILL.md", "---\nname: a\n---\nhooks: none")]),
             (Agent::Codex, &[("home/.codex/config.toml", "model = \"m\"\n[hooks.state]\nx = \"trusted\"\n")]),
             (
@@ -323,7 +393,14 @@ mod tests {
 
     #[test]
     fn whatever_could_rewrite_a_call_is_found() {
+        let ours = ours();
+        let own = std::env::current_exe().unwrap().display().to_string();
+        let piped = settings(&format!("'{own}' hook claude | sed s/a/b/"));
         for (agent, file, text) in [
+            (Agent::Claude, "project/.claude/settings.json", ours.as_str()),
+            (Agent::Claude, "home/.claude/settings.json", piped.as_str()),
+            (Agent::Claude, "home/.claude/settings.json", &settings("'/repo/doorward' hook claude")),
+            (Agent::Claude, "project/deep/.claude/settings.json", THEIRS),
             (Agent::Claude, "home/.claude/settings.json", THEIRS),
             (Agent::Claude, "home/.claude/settings.json", "{broken"),
             (Agent::Claude, "project/.claude/settings.json", THEIRS),
@@ -364,8 +441,34 @@ mod tests {
     #[test]
     fn the_agent_is_a_process_above() {
         let own = std::fs::read_link("/proc/self/exe").unwrap();
-        assert!(!runs_us(own.to_str().unwrap()), "the hook itself is no agent");
-        let above = ancestors().into_iter().find_map(|(exe, _)| exe).unwrap();
-        assert!(runs_us(above.to_str().unwrap()));
+        let above = agent_above(Agent::Gemini, None);
+        assert!(above.is_none_or(|above| above != own), "the hook itself is no agent");
+        let text = str::to_owned;
+        let of = |exe: &str, words: &[&str]| Ancestor {
+            exe: Some(exe.into()),
+            words: words.iter().map(|word| text(word)).collect(),
+            cwd: Some("/".into()),
+        };
+        let script = of("/usr/bin/node", &["node", "--flag=1", "proc/self/exe", "-p"]);
+        assert_eq!(script.program(), Some(own.canonicalize().unwrap()));
+        assert!(
+            of("/usr/bin/python3.11", &["python3"]).is_named(INTERPRETERS) && of("/bin/dash", &["sh"]).is_named(SHELLS)
+        );
+        assert_eq!(of("/usr/bin/node", &["node", "-e", "x"]).program(), None);
+    }
+
+    #[test]
+    fn arguments_bring_what_stands_in_no_file() {
+        for (agent, word, is) in [
+            (Agent::Claude, "--settings", true),
+            (Agent::Claude, "--plugin-dir=/x", true),
+            (Agent::Claude, "--input-format", true),
+            (Agent::Codex, "-c", true),
+            (Agent::Claude, "-c", false),
+            (Agent::Pi, "-e", true),
+            (Agent::Claude, "-p", false),
+        ] {
+            assert_eq!(is_brought(agent, word), is, "{word}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Runs that wait for a person: a yes commits exactly what was shown, a no discards it.
 
 use anyhow::{Result, bail};
-use doorward_cell::{Deed, DeedKind, Deeds, Run};
+use doorward_cell::{Deed, DeedKind, Deeds, Kind, Run, Stamp};
 use doorward_engine::redact;
 use doorward_ledger::{Became, OutcomeBody};
 
@@ -67,11 +67,18 @@ pub(super) fn changes(deeds: &Deeds, key: &[u8; 16]) -> Vec<FileEdit> {
     };
     let one = |deed: &Deed| FileEdit {
         path: deed.path.to_string_lossy().into_owned(),
-        what: what(&deed.kind),
+        what: format!("{}{}", what(&deed.kind), runnable(deed)),
         old: text(deeds.content_before(deed, SHOWN)),
         new: text(deeds.content_after(deed, SHOWN)),
     };
     deeds.list().iter().map(one).collect()
+}
+
+/// That a file may be run now is not seen in its text.
+fn runnable(deed: &Deed) -> &'static str {
+    const RUN: u32 = 0o111;
+    let may_run = |stamp: Option<Stamp>| stamp.is_some_and(|stamp| stamp.kind == Kind::File && stamp.mode & RUN != 0);
+    if may_run(deed.after) && !may_run(deed.before) { " (executable now)" } else { "" }
 }
 
 fn what(kind: &DeedKind) -> String {

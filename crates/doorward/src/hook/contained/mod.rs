@@ -308,6 +308,12 @@ impl<'a> Situation<'a> {
         ledger.append(entry::decision(&self.id, &proposed, decided, placed)?)
     }
 
+    /// The call as a case that doorward has to learn: what it took for understood, it must at least ask about.
+    fn corpus_row(&self, said: &Evaluation) -> serde_json::Value {
+        serde_json::json!({ "id": format!("promise-{}", self.id), "tool": "bash", "input": { "command": said.facts.subject },
+            "cwd": self.call.cwd, "expect": { "min": "confirm" } })
+    }
+
     /// doorward said that the call would do less than it did: a mistake of its own understanding.
     fn note_broken_promise(
         &self,
@@ -318,7 +324,12 @@ impl<'a> Situation<'a> {
         let broken = unpromised(&said.facts, facts);
         let Some(first) = broken.first() else { return Ok(()) };
         let more = broken.len().saturating_sub(1);
-        let text = format!("{}: did more than it said: {} ({more} more)", said.facts.subject, first.target.shown());
+        let text = format!(
+            "{}: did more than it said: {} ({more} more); as a row for the corpus: {}",
+            said.facts.subject,
+            first.target.shown(),
+            self.corpus_row(said)
+        );
         let alert = crate::memory::alerts::new_alert(doorward_ledger::AlertKind::Promise, &self.id, &text);
         let _receipt = ledger.append(LogEntry::new(&alert)?)?;
         Ok(())

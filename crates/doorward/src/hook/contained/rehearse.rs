@@ -48,7 +48,7 @@ pub(super) fn rehearse(situation: &Situation<'_>) -> Option<Rehearsal> {
 
 fn told(run: &Run, deeds: &Deeds, key: &[u8; 16]) -> Rehearsal {
     let changes = if held::is_shown(deeds) { held::changes(deeds, key) } else { Vec::new() };
-    let mut said = format!("Tried in a box, it {}", what(deeds));
+    let mut said = format!("In a box it {}", what(deeds));
     if let Some(spoiled) = run.spoiled() {
         said.push_str(&format!(", and then {}", spoiled.sentence()));
     } else if plan::wanted_network(run.usage()) {
@@ -69,7 +69,7 @@ fn what(deeds: &Deeds) -> String {
     });
     let other =
         of(|kind| matches!(kind, DeedKind::Mode | DeedKind::Attributes | DeedKind::Symlink { .. } | DeedKind::Special));
-    let parts: Vec<String> = [("deleted", deleted), ("wrote", written), ("changed the properties of", other)]
+    let parts: Vec<String> = [("deleted", deleted), ("wrote", written), ("changed the mode of", other)]
         .into_iter()
         .filter(|(_, deeds)| !deeds.is_empty())
         .map(|(verb, deeds)| format!("{verb} {}", listed(&deeds)))

@@ -11,6 +11,7 @@ use crate::memory::contained::BoxMemory;
 use crate::memory::evaluation::Evaluation;
 use crate::memory::session::TRIAL;
 use crate::memory::wording::explain;
+use crate::policy::client_rules;
 use crate::policy::config::RunMode;
 
 /// Longer commands are not repeated in the refusal: an agent quotes its own words well enough.
@@ -57,7 +58,7 @@ pub(crate) fn of(situation: &Situation<'_>, evaluation: &Evaluation, granted: bo
         return Way::Plain;
     }
     // Looked at last: it costs more than everything before. Without a box the question stays as it was.
-    if cell(situation.dirs()).probe().is_err() {
+    if leaves_rules(situation) || cell(situation.dirs()).probe().is_err() {
         return Way::Plain;
     }
     match chosen {
@@ -88,35 +89,52 @@ fn is_eligible(situation: &Situation<'_>, evaluation: &Evaluation) -> bool {
         && obstacles(&evaluation.facts, &evaluation.judgement, &situation.policy).is_empty()
 }
 
+/// The agent has a rule that only it can apply, and it would apply it to the contained run instead of the command.
+fn leaves_rules(situation: &Situation<'_>) -> bool {
+    let agent = situation.request.surroundings.agent.name();
+    client_rules::leave_any(agent, situation.dirs().home(), situation.project())
+}
+
 /// Tells the agent once; the same call again is a question.
 fn steer(situation: &Situation<'_>, evaluation: &Evaluation) -> Way {
     let call = situation.call();
     let Tool::Bash { command, .. } = &call.tool else { return Way::Plain };
-    // The agent types the bare name, so it must find this program.
-    let is_found = || matches!(situation.world.program("doorward"), Identity::Trusted(_));
+    // What the agent types must be this program, and must be known as such when it comes back.
+    let program = program();
+    let is_found = || matches!(situation.world.program(&program), Identity::Trusted(_));
     let may = || BoxMemory::open(situation.dirs()).is_ok_and(|memory| memory.may_steer(&call.cwd, command));
     if !is_found() || !may() {
         return Way::Plain;
     }
     let reason = explain(&evaluation.judgement, &evaluation.facts).reason;
-    Way::Steered(format!("Not run, because {}. {}", visible(&reason), told(command)))
+    // What to do comes first: clients cut long texts at their end.
+    Way::Steered(format!("{}. Not run as it is, because {}", told(&program, command), visible(&reason)))
+}
+
+/// The bare name where every shell finds it; its full path elsewhere, since login shells have search paths of their own.
+fn program() -> String {
+    let path = std::env::current_exe().ok().and_then(|path| path.into_os_string().into_string().ok());
+    let is_usual =
+        |path: &String| ["/usr/local/bin/doorward", "/usr/bin/doorward", "/bin/doorward"].contains(&path.as_str());
+    path.filter(|path| !is_usual(path)).unwrap_or_else(|| "doorward".to_owned())
 }
 
 /// What to do instead. A line that hands only a part of itself to the box has to hand over all of it.
-fn told(command: &str) -> String {
+fn told(program: &str, command: &str) -> String {
+    let program = quoted(program);
     const JUDGED: &str = "what it does there is judged by doorward, and kept unless someone has to look at it";
     if command.contains("doorward run") {
         return format!(
             "Pipes, redirects and commands beside `doorward run` happen outside the box: put the whole line into one pair of \
-            quotes, `doorward run -- 'COMMAND > FILE'`; {JUDGED}"
+            quotes, `{program} run -- 'COMMAND > FILE'`; {JUDGED}"
         );
     }
     if command.len() > REPEATED {
         return format!(
-            "Run the same command line in a box, quoted as one word: `doorward run -- 'COMMAND'`; {JUDGED}"
+            "Run the same command line in a box, quoted as one word: `{program} run -- 'COMMAND'`; {JUDGED}"
         );
     }
-    format!("Run it in a box instead: `doorward run -- {}`; {JUDGED}", quoted(command))
+    format!("Run it in a box: `{program} run -- {}`; {JUDGED}", quoted(command))
 }
 
 #[cfg(test)]
@@ -125,9 +143,11 @@ mod tests {
 
     #[test]
     fn the_agent_gets_a_line_that_every_shell_reads_alike() {
-        let said = told("./tool --in 'a b' > \"$OUT\"");
+        let said = told("doorward", "./tool --in 'a b' > \"$OUT\"");
         assert!(said.contains("`doorward run -- './tool --in '\\''a b'\\'' > \"$OUT\"'`"), "{said}");
-        assert!(told(&"x".repeat(REPEATED + 1)).contains("'COMMAND'"));
-        assert!(told("doorward run -- ./tool | tail").contains("'COMMAND > FILE'"));
+        assert!(
+            told("/opt/b in/doorward", &"x".repeat(REPEATED + 1)).contains("'/opt/b in/doorward' run -- 'COMMAND'")
+        );
+        assert!(told("doorward", "doorward run -- ./tool | tail").contains("'COMMAND > FILE'"));
     }
 }

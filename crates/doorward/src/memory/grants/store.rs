@@ -25,9 +25,9 @@ pub(crate) const LASTS_MS: u64 = 10 * 60 * 1000;
 // Time daemons step by milliseconds; without slack a fresh grant could be refused as coming from the future.
 const CORRECTED_MS: u64 = 2_000;
 
-/// More pending calls than anyone answers; the oldest are dropped.
-// Every list reads all of them, and an agent in a loop makes one per attempt.
-const PENDING: usize = 200;
+/// More pending calls than a person and all their agents have in a day; the oldest are dropped.
+// Every list reads all of them, and an agent in a loop makes one per attempt. Several agents at work overnight leave hundreds.
+const PENDING: usize = 1_000;
 
 /// Letters of an id: no vowels, so no words; no lookalikes.
 // People read ids aloud and type them; a word in an id would be funny once and offensive later.

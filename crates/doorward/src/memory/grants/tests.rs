@@ -85,7 +85,8 @@ impl Room {
             "session_id": "s", "cwd": self.at(directory), "hook_event_name": "PreToolUse", "tool_name": tool,
             "tool_input": input, "tool_use_id": format!("t{}", now_ms()),
         });
-        let surroundings = Surroundings { agent: self.agent, dirs: self.dirs(), attended: self.attended };
+        let surroundings =
+            Surroundings { agent: self.agent, dirs: self.dirs(), attended: self.attended, relayed: None };
         let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
         let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
         let said = |key: &str| said["hookSpecificOutput"][key].as_str().unwrap().to_owned();
@@ -531,7 +532,8 @@ fn nothing_is_put_down_in_shadow_and_secrets_are_not_kept() {
         "session_id": "s", "cwd": room.at("project"), "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": { "command": ASKED }, "tool_use_id": "t",
     });
-    let surroundings = Surroundings { agent: crate::machine::agent::Agent::Claude, dirs: room.dirs(), attended: true };
+    let surroundings =
+        Surroundings { agent: crate::machine::agent::Agent::Claude, dirs: room.dirs(), attended: true, relayed: None };
     assert_eq!(hook(payload.to_string().as_bytes(), &surroundings).unwrap().stdout, "");
     assert!(room.store().open_calls().is_empty());
 }
@@ -545,7 +547,7 @@ fn said_to(room: &Room, session: &str, subagent: &str, input: serde_json::Value)
     if !subagent.is_empty() {
         payload["agent_id"] = json!(subagent);
     }
-    let surroundings = Surroundings { agent: room.agent, dirs: room.dirs(), attended: room.attended };
+    let surroundings = Surroundings { agent: room.agent, dirs: room.dirs(), attended: room.attended, relayed: None };
     let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
     let said: serde_json::Value = serde_json::from_str(&reply.stdout).unwrap();
     said["hookSpecificOutput"]["permissionDecision"].as_str().unwrap().to_owned()
@@ -580,7 +582,8 @@ fn a_yes_for_a_session_is_none_for_its_subagents() {
         if !subagent.is_empty() {
             payload["agent_id"] = json!(subagent);
         }
-        let surroundings = Surroundings { agent: room.agent, dirs: room.dirs(), attended: room.attended };
+        let surroundings =
+            Surroundings { agent: room.agent, dirs: room.dirs(), attended: room.attended, relayed: None };
         let reply = hook(payload.to_string().as_bytes(), &surroundings).unwrap();
         reply.stdout.contains("\"allow\"")
     };

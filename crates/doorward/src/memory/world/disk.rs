@@ -1,5 +1,7 @@
 //! The real machine behind the engine's `World` questions.
 
+mod configured;
+
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -8,11 +10,10 @@ use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use doorward_engine::{
-    AcceptedHistory, Arrival, Configured, Content, Git, GitWrite, History, Identity, Kind, Listing, Look, Machine,
-    McpTrust, Memory, Repositories, Rewrite, SessionView, Settings, Shell, Shown, Stats, Tally, Tracking,
+    Arrival, Content, Git, GitWrite, History, Identity, Kind, Listing, Look, Machine, Repositories, Rewrite,
+    SessionView, Settings, Shell, Shown, Stats, Tally, Tracking,
 };
 
-use crate::machine::clock::now_ms;
 use crate::machine::paths::Dirs;
 use crate::machine::world::objects::Id;
 use crate::machine::world::repository::Repository;
@@ -23,11 +24,10 @@ use crate::memory::world::dependents::Sources;
 use crate::memory::world::made;
 use crate::memory::world::program;
 use crate::memory::world::program::{ProgramContext, SystemDirectories};
-use crate::policy::from_history;
 use crate::policy::from_history::FromHistory;
 use crate::policy::load::Loaded;
+use crate::policy::trust::Trust;
 use crate::policy::trust::inventory::Inventory;
-use crate::policy::trust::{Trust, mcp};
 
 /// This machine, as one call sees it.
 #[derive(Debug)]
@@ -69,11 +69,21 @@ pub(crate) struct DiskWorld {
     /// Where commits left the trusted history.
     pub(super) parted: RefCell<BTreeMap<Id, Option<Id>>>,
     shell: Shell,
+    /// The command of the server that this relay stands before.
+    relayed: Option<Vec<String>>,
+    servers: RefCell<BTreeMap<String, configured::KnownServer>>,
     /// The first lines of the project's sources, read on demand.
     sources: Sources,
 }
 
 impl DiskWorld {
+    /// The same machine, asked by the relay of this server.
+    #[must_use]
+    pub(crate) fn relaying(mut self, server: Option<Vec<String>>) -> DiskWorld {
+        self.relayed = server;
+        self
+    }
+
     /// The same machine with the user's own program files.
     #[must_use]
     pub(crate) fn with_programs(mut self, own: &'static [u8]) -> DiskWorld {
@@ -99,7 +109,7 @@ impl DiskWorld {
             cwd: cwd.to_owned(),
             temporary: temporary::shared(),
             scratch: temporary::directories(&home),
-            settings: config.settings(),
+            settings: Settings { desk_ports: crate::machine::desk_ports::desk_ports(dirs), ..config.settings() },
             own_programs: &[],
             is_trusted: project.as_deref().is_some_and(|project| config.trusts(project)),
             directories: config.programs.directories.clone(),
@@ -127,6 +137,8 @@ impl DiskWorld {
             sources: Sources::default(),
             project,
             home,
+            relayed: None,
+            servers: RefCell::default(),
         }
     }
 
@@ -152,7 +164,7 @@ impl DiskWorld {
     }
 
     /// The path's file system may never answer, so don't ask it.
-    fn is_distant(&self, path: &str) -> bool {
+    pub(super) fn is_distant(&self, path: &str) -> bool {
         // Most paths are in the project, as the text alone shows; and a machine can't run without its devices.
         if self.project.as_deref().is_some_and(|project| lies_in(path, project)) || matches!(path, "/dev" | "/dev/null")
         {
@@ -415,32 +427,6 @@ impl Repositories for DiskWorld {
     }
 }
 
-impl Configured for DiskWorld {
-    fn project(&self) -> Option<&str> {
-        self.project.as_deref()
-    }
-
-    fn project_trusted(&self) -> bool {
-        self.is_trusted
-    }
-
-    fn mcp(&self, server: &str, _tool: &str) -> McpTrust {
-        mcp::trust_in(server, &self.trust, &self.home, self.project.as_deref())
-    }
-
-    fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    fn own_programs(&self) -> &'static [u8] {
-        self.own_programs
-    }
-
-    fn redaction_key(&self) -> [u8; 16] {
-        *self.key.get_or_init(|| crate::machine::key::redaction(&self.state))
-    }
-}
-
 impl SessionView for DiskWorld {
     fn scratch(&self) -> &[String] {
         &self.scratch
@@ -456,6 +442,10 @@ impl SessionView for DiskWorld {
 
     fn holds_only_own(&self, place: &str) -> bool {
         !self.is_distant(place) && self.session.as_ref().is_some_and(|session| made::holds_only_own(place, session))
+    }
+
+    fn is_own_work_tree(&self, directory: &str) -> bool {
+        self.has_added(directory)
     }
 
     fn session_process(&self, pid: u32) -> bool {
@@ -480,21 +470,5 @@ impl SessionView for DiskWorld {
 
     fn arrival(&self, path: &str) -> Option<Arrival> {
         self.find_arrival(path)
-    }
-}
-
-impl Memory for DiskWorld {
-    fn override_rate(&self, pattern: &str) -> Option<f64> {
-        self.accepted_history(pattern).map(|past| past.rate())
-    }
-
-    fn accepted_history(&self, pattern: &str) -> Option<AcceptedHistory> {
-        // Only an accepted pattern's history counts; live counts alone change nothing.
-        let item = self.history.weighs(pattern, self.project.as_deref(), now_ms())?;
-        from_history::weighed(item, self.session.as_ref()?.month(pattern)?)
-    }
-
-    fn observed_overrides(&self, pattern: &str) -> Option<f64> {
-        self.session.as_ref()?.observed_overrides(pattern)
     }
 }

@@ -6,7 +6,9 @@ use std::path::Path;
 
 use doorward_engine::Tracking;
 
+use crate::machine::checked_read;
 use crate::machine::clock::milliseconds;
+use crate::machine::world::repository::Repository;
 use crate::machine::world::temporary;
 use crate::memory::session::Session;
 use crate::memory::world::disk::DiskWorld;
@@ -14,6 +16,9 @@ use crate::memory::world::disk::DiskWorld;
 /// More entries are not looked at; a directory that holds more is asked about.
 // A clone of an ordinary repository. Looking at so many takes a few milliseconds.
 const ENTRIES: usize = 5_000;
+
+/// Of what git says of a work tree, so much is read: a name, or the first lines of its history.
+const HEAD: u64 = 4096;
 
 /// File system clocks lag by a few milliseconds.
 const SLACK_MS: u64 = 20;
@@ -33,6 +38,26 @@ impl DiskWorld {
             session.has_built() && std::fs::symlink_metadata(path).is_ok_and(|found| session.built(path, &found));
         let is_kept = || matches!(self.file_tracking(path), Tracking::Clean | Tracking::Modified | Tracking::Unknown);
         is_made && !is_kept()
+    }
+
+    /// A work tree of the project that this session added. Its branch stays when it goes; a commit without one would not.
+    pub(super) fn has_added(&self, directory: &str) -> bool {
+        let Some(session) = self.session.as_ref().filter(|_| !self.is_distant(directory)) else { return false };
+        let made = session.when_created(directory).zip(std::fs::symlink_metadata(directory).ok());
+        let is_own = made.is_some_and(|(at_ms, found)| {
+            let user = rustix::process::geteuid().as_raw();
+            found.is_dir() && Made { at_ms, device: found.dev(), user }.has_made(&found)
+        });
+        let own = self.project.as_deref().and_then(|project| self.repository(project));
+        let Some((own, added)) = own.zip(Repository::at(directory, &self.home)).filter(|_| is_own) else {
+            return false;
+        };
+        let real = |path: &Path| path.canonicalize().ok();
+        let git_directory = added.git_directory();
+        let is_of_project = real(added.common()).is_some_and(|common| Some(&common) == real(own.common()).as_ref());
+        let text = |name: &str| checked_read::start_of(git_directory.join(name), HEAD).unwrap_or_default();
+        let keeps_all = text("HEAD").starts_with("ref: refs/heads/") || text("logs/HEAD").lines().count() <= 1;
+        is_of_project && git_directory.parent().is_some_and(|parent| parent.ends_with("worktrees")) && keeps_all
     }
 }
 

@@ -111,6 +111,16 @@ pub(crate) struct RulesFault {
     pub is_of_settings: bool,
 }
 
+/// There are rules that only the agent itself can apply, or that can't be read.
+pub(crate) fn leave_any(agent: &str, home: &str, project: Option<&str>) -> bool {
+    let leaves = |file: &RuleFile| match file.read() {
+        Ok(Some(text)) => file.parse(&text).map_or(true, |rules| !rules.left.is_empty()),
+        Ok(None) => false,
+        Err(_) => true,
+    };
+    files(agent, home, project).iter().any(leaves)
+}
+
 /// What is wrong with the rules of these agents, one sentence each, for `status` and `doctor`.
 pub(crate) fn faults<'a>(agents: impl Iterator<Item = &'a str>, home: &str, project: Option<&str>) -> Vec<RulesFault> {
     let mut found = Vec::new();

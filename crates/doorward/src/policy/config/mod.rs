@@ -282,6 +282,8 @@ impl Config {
             denied_paths: own(&self.paths.denied),
             file_patterns: self.file_patterns(),
             strict: self.strict,
+            // Not configuration: the desk itself notes where it was.
+            desk_ports: Vec::new(),
         }
     }
 

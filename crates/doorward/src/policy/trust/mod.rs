@@ -3,6 +3,7 @@
 pub(crate) mod inventory;
 pub(crate) mod mcp;
 pub(crate) mod pin;
+pub(crate) mod tool_pins;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

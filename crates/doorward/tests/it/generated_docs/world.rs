@@ -20,6 +20,9 @@ enum Shape {
     /// `"all"` or a list of paths.
     AllOrTexts,
     Git,
+    Gits,
+    Operation,
+    ServerByName,
     FileByPath,
 }
 
@@ -32,6 +35,7 @@ const WORLD: &[Key] = &[
     ("scratch", Shape::Texts, "directories that the agent owns"),
     ("trusted", Shape::Flag, "the project is trusted; true if left out"),
     ("git", Shape::Git, "the repository; none if left out"),
+    ("repositories", Shape::Gits, "further repositories, each with its `root`"),
     ("env", Shape::TextByName, "environment variables"),
     ("files", Shape::FileByPath, "what is known about single files"),
     ("symlinks", Shape::TextByName, "symbolic links and their targets"),
@@ -44,6 +48,8 @@ const WORLD: &[Key] = &[
     ("shell", Shape::Shell, "the shell that runs the commands: `bash` (default), `zsh`, `sh` or `unknown`"),
     ("mcp_trusted", Shape::Flag, "the tool server is trusted; merely configured if left out"),
     ("mcp_definition_changed", Shape::Flag, "the definition of the tool is not the one that was trusted"),
+    ("mcp_servers", Shape::ServerByName, "the same for single tool servers, by their names"),
+    ("snapshots", Shape::Flag, "copies are made of what a call would lose, within the usual limits"),
     ("session_processes", Shape::Numbers, "process ids that belong to the session"),
     ("override_rate", Shape::NumberByName, "share of overrides in the last 30 days, per pattern"),
     ("taint", Shape::Texts, "what happened before in the session: `secret-read`, `code-downloaded`"),
@@ -86,14 +92,17 @@ const GIT: &[Key] = &[
         "branches, commits and stashes (`index` for what is staged), with the files that differ there",
     ),
     ("unpublished", Shape::Flag, "the commits of the current branch are on no branch of a remote"),
+    ("operation", Shape::Operation, "what git is in the middle of"),
     ("nested", Shape::Texts, "directories below the root that are separate repositories"),
 ];
 
 const FILE: &[Key] = &[
     ("exists", Shape::Flag, "true if left out"),
     ("tracked", Shape::Flag, "git knows the file"),
+    ("modified", Shape::Flag, "it has changes that are not committed"),
     ("executable", Shape::Flag, "it may be run"),
     ("content", Shape::Text, "what is in it"),
+    ("cut", Shape::Flag, "the content is only a part of it"),
     ("size", Shape::Number, "bytes"),
     ("sha256", Shape::Text, "hash of its content, in hex"),
     ("changed_since_trust", Shape::Flag, "it changed since the project was trusted"),
@@ -101,6 +110,11 @@ const FILE: &[Key] = &[
     ("built", Shape::Flag, "a build of this session made it from sources of the trusted project, unchanged since"),
     ("dependents", Shape::Number, "how many files of the project import it"),
     ("arrived", Shape::Flag, "git, a patch, an archive or a download put it there; for a directory, all that is below"),
+];
+
+const SERVER: &[Key] = &[
+    ("trusted", Shape::Flag, "a person trusted it; merely configured if left out"),
+    ("definition_changed", Shape::Flag, "the definition of the tool is not the one that was trusted"),
 ];
 
 impl Shape {
@@ -117,6 +131,9 @@ impl Shape {
             Shape::NumberByName => json!({ "type": "object", "additionalProperties": { "type": "number" } }),
             Shape::AllOrTexts => json!({ "oneOf": [{ "const": "all" }, Shape::Texts.schema()] }),
             Shape::Git => object(GIT),
+            Shape::Gits => json!({ "type": "array", "items": object(GIT) }),
+            Shape::Operation => json!({ "enum": ["rebase", "merge", "cherry-pick", "revert", "am", "bisect"] }),
+            Shape::ServerByName => json!({ "type": "object", "additionalProperties": object(SERVER) }),
             Shape::FileByPath => json!({ "type": "object", "additionalProperties": object(FILE) }),
         }
     }
@@ -135,6 +152,9 @@ impl Shape {
             Shape::NumberByName => (json!({ "a": 0.5 }), json!({ "a": "b" })),
             Shape::AllOrTexts => (json!(["a"]), json!(1)),
             Shape::Git => (json!({}), json!("all")),
+            Shape::Gits => (json!([{}]), json!({})),
+            Shape::Operation => (json!("cherry-pick"), json!("push")),
+            Shape::ServerByName => (json!({ "a": {} }), json!({ "a": true })),
             Shape::FileByPath => (json!({ "a": {} }), json!({ "a": 1 })),
         }
     }
@@ -174,6 +194,7 @@ pub(super) fn schema() -> String {
     compare(&home, WORLD, |world| world);
     compare(&home, GIT, |git| json!({ "git": git }));
     compare(&home, FILE, |file| json!({ "files": { "a": file } }));
+    compare(&home, SERVER, |server| json!({ "mcp_servers": { "a": server } }));
     let mut schema = object(WORLD);
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
     schema["title"] = json!("A machine described for doorward check");

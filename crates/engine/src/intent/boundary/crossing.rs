@@ -59,7 +59,7 @@ fn changes(effect: &Effect) -> bool {
 
 /// A limit on changing: files that are named, the code as a whole, or everything.
 fn changes_named(limit: &Limit, effect: &Effect, subject: &Subject<'_>) -> bool {
-    if !changes(effect) || is_scratch(effect) {
+    if !changes(effect) || is_scratch(effect) && !is_placed(limit, effect, subject) {
         return false;
     }
     let is_code = |thing: &String| CODE.contains(&thing.as_str());
@@ -154,6 +154,13 @@ fn is_scratch(effect: &Effect) -> bool {
     effect.scope == Scope::Scratch
         || (matches!(effect.operation, Operation::Write | Operation::Delete)
             && (effect.marks.has(Mark::Temp) || effect.reversibility == Reversibility::Rebuildable))
+}
+
+/// The limit names a place, and the effect is about it or what holds it: that is meant, whatever kind of place it is.
+fn is_placed(limit: &Limit, effect: &Effect, subject: &Subject<'_>) -> bool {
+    let Target::Path(path) = &effect.target else { return false };
+    let places = || limit.things.iter().filter(|thing| thing.contains('/'));
+    places().any(|thing| names_path(thing, path, subject) || holds(path, thing, subject))
 }
 
 /// The marks of recipes: tests, builds and checks, and the project's own scripts.

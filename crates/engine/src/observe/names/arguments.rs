@@ -285,6 +285,50 @@ pub(in crate::observe) fn is_argument(knowledge: Packed, name: &str, value: Opti
     is_name && !is_read && !tells && value.is_some_and(is_plain)
 }
 
+/// The flag switches something in tests: its words do not say that they check less, reach further or load code.
+pub(in crate::observe) fn is_plain_switch(name: &str, value: Option<&str>) -> bool {
+    // Besides the words of variables: what such flags of test runners do with what they are given.
+    const WORDS: &[&str] = &[
+        "IMPORT",
+        "OVERRIDE",
+        "INI",
+        "TEMP",
+        "BASETEMP",
+        "ROOTDIR",
+        "CONFCUTDIR",
+        "EVAL",
+        "SCRIPT",
+        "SETUP",
+        "LOAD",
+        "OUT",
+        "OUTPUT",
+        "LOG",
+        "REPORT",
+        "XML",
+        "HTML",
+        "JSON",
+        "PDB",
+        "TRACE",
+        "COLLECT",
+        "P",
+        "C",
+        "K",
+        "M",
+        "N",
+        "O",
+        "R",
+        "W",
+        "X",
+    ];
+    let upper = name.trim_start_matches('-').to_ascii_uppercase();
+    let is_name = upper.len() > 1
+        && upper.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        && upper.starts_with(|first: char| first.is_ascii_alphabetic());
+    let tells =
+        |word: &str| TELLING.contains(&word) || STEERING.contains(&word) || WORDS.contains(&word) || is_compound(word);
+    is_name && !upper.split(['-', '_']).any(tells) && value.is_none_or(is_plain)
+}
+
 fn is_program(knowledge: Packed, first: &str) -> bool {
     let lower = first.to_ascii_lowercase();
     !PLAIN.contains(&lower.as_str()) && knowledge.entry(&lower).is_some()

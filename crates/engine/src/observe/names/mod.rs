@@ -4,7 +4,7 @@ mod arguments;
 mod tables;
 
 use crate::knowledge::{self, schema::Facet};
-pub(super) use arguments::is_argument;
+pub(super) use arguments::{is_argument, is_plain_switch};
 use tables::{CACHES, HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES, WEAKENS_TLS};
 
 /// Variables that say whether and where a shell writes down what was typed.

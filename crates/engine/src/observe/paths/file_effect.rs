@@ -182,7 +182,7 @@ impl Observer<'_> {
         let everything = pattern.chars().all(|character| matches!(character, '*' | '?'));
         let sensitive =
             sensitive || (touch != Touch::List && everything && super::globs::holds_secrets(&resolved, self.world));
-        if sensitive || (!inside && is_wide(&resolved, self.world.home())) {
+        if sensitive || (touch != Touch::List && !inside && is_wide(&resolved, self.world.home())) {
             self.lower(Degree::Opaque, format!("the wildcard `{pattern}` may match something sensitive"));
         }
         if pattern.split('/').count() > 1 || pattern.contains("**") {

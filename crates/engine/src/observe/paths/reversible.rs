@@ -1,13 +1,13 @@
 //! Whether what an operation changes on a path can be had back: from git, from a build, or not at all.
 
-use doorward_vocabulary::{Mark, Reversibility, Scope};
+use doorward_vocabulary::{Mark, Reach, Reversibility, Scope};
 
 use super::touch::Touch;
 use crate::effect::{Amount, Effect};
 use crate::observe::sheet::observer::Observer;
 use crate::path;
 use crate::policy::Thresholds;
-use crate::world::{Kind, Tally, Tracking, World};
+use crate::world::{Kind, Look, Tally, Tracking, World};
 
 impl Observer<'_> {
     /// Whether what the operation changes can be had back.
@@ -21,6 +21,14 @@ impl Observer<'_> {
             return Reversibility::Rebuildable;
         }
         let look = self.world.look(real);
+        if is_own_note(touch, real, &look, effect) || self.is_own_work_tree(touch, real, look.kind) {
+            (effect.scope, effect.reach) = (Scope::Scratch, Reach::Workspace);
+            effect.marks.remove(Mark::OutsideProject);
+            effect.marks.remove(Mark::BelowHome);
+            let mark = if look.kind == Kind::Missing { Mark::Creates } else { Mark::SessionFile };
+            effect.marks.add(mark);
+            return Reversibility::Rebuildable;
+        }
         if look.hard_links > 1 && look.kind == Kind::File {
             effect.marks.add(Mark::HardLinked);
         }
@@ -90,7 +98,27 @@ impl Observer<'_> {
     }
 }
 
+/// A plan that the agent's client keeps in Markdown: it is new, or this session made it. Somebody else's plan stays one.
+fn is_own_note(touch: Touch, real: &str, look: &Look, effect: &Effect) -> bool {
+    let (directory, name) = (path::name(path::parent(real)), path::name(real));
+    let is_own = match look.kind {
+        Kind::Missing => true,
+        Kind::File => look.created_this_session && look.hard_links == 1,
+        Kind::Directory | Kind::Link | Kind::Special | Kind::Unlisted | Kind::Unreadable => false,
+    };
+    is_own
+        && matches!(touch, Touch::Write | Touch::Edit | Touch::Append)
+        && effect.marks.has(Mark::AgentNotes)
+        && matches!(directory, "plans" | "todos" | "tasks")
+        && name.ends_with(".md")
+}
+
 impl Observer<'_> {
+    /// A work tree beside the project that this session added: git takes it away only while nothing in it is new or changed.
+    fn is_own_work_tree(&self, touch: Touch, real: &str, kind: Kind) -> bool {
+        touch == Touch::Delete && kind == Kind::Directory && self.world.is_own_work_tree(real)
+    }
+
     /// The session made it, and nothing goes with it that was moved there or that others made.
     fn is_made(&self, touch: Touch, real: &str, kind: Kind, effect: &mut Effect) -> bool {
         if !self.world.is_made(real) {

@@ -223,7 +223,7 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
                 give(args, &found, Some(word.with_text(value)));
                 return further(args, &found, next);
             }
-            None if attached(args, word) => {}
+            None if attached(args, word) || is_for_tests(args, word) => {}
             None => args.unknown.push(name.to_owned()),
         }
         return 0;
@@ -232,7 +232,7 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
         return take(args, &found, next);
     }
     if args.style() == Style::SingleDash || text.starts_with("--") {
-        if !attached(args, word) {
+        if !attached(args, word) && !is_for_tests(args, word) {
             args.unknown.push(word.shown());
         }
         return 0;
@@ -242,6 +242,17 @@ fn flag(args: &mut Args, word: &Field, next: &[Field]) -> usize {
         return 0;
     }
     cluster(args, word, next)
+}
+
+/// `pytest tests --fast`, `go test ./... -update`: behind what is tested stands what the tests themselves take.
+// A name that a flag of the runner begins with may be short for that one, and loads or writes what it says.
+fn is_for_tests(args: &Args, word: &Field) -> bool {
+    let takes_so = args.chain.iter().any(|entry| entry.facets.has(Facet::TestsTakeFlags));
+    let Some(text) = word.exact().filter(|_| takes_so && !args.operands.is_empty()) else { return false };
+    let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+    let is_short_for = |flag: &Flag| flag.name.trim_start_matches('-').starts_with(name.trim_start_matches('-'));
+    let known = args.chain.iter().flat_map(|entry| entry.flags.all());
+    crate::observe::names::is_plain_switch(name, value) && !known.into_iter().any(|flag| is_short_for(&flag))
 }
 
 /// `-Iinclude`: a flag of one letter with its value, where the program takes them so.

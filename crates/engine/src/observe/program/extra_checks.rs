@@ -71,6 +71,31 @@ pub(crate) fn asks_loopback_only(world: &dyn World, invocation: &Invocation) -> 
         })
 }
 
+/// Every name that is asked for, and every server that is asked, belongs to a host on the list: nobody else reads the query.
+pub(crate) fn asks_listed_only(world: &dyn World, invocation: &Invocation) -> bool {
+    // From the registry of record types; another word without a dot is a name that the search domain completes.
+    const KINDS: &[&str] =
+        &["A", "AAAA", "MX", "TXT", "NS", "CNAME", "SOA", "SRV", "CAA", "DS", "DNSKEY", "HTTPS", "SVCB", "IN"];
+    let is_listed = |text: &str| {
+        let marks = crate::network::host(text.trim_start_matches('@').trim_end_matches('.'), world).marks;
+        marks.has(Mark::ListedHost)
+            && !marks.has_any(&[
+                Mark::DropHost,
+                Mark::CarriesData,
+                Mark::OddAddress,
+                Mark::AddressLiteral,
+                Mark::OddPort,
+            ])
+    };
+    let is_kind = |text: &str| KINDS.iter().any(|kind| kind.eq_ignore_ascii_case(text));
+    let mut hosts = invocation.args.operands.iter().peekable();
+    let values = || invocation.args.given.iter().filter_map(|given| given.value.as_ref());
+    let is_plain = |field: &Field| field.exact().is_some_and(|text| !text.contains('.') && !text.contains('@'));
+    hosts.peek().is_some()
+        && hosts.all(|field| field.exact().is_some_and(|text| is_kind(text) || is_listed(text)))
+        && values().all(is_plain)
+}
+
 /// Links and trees that this call makes: the world does not know them when later words lead through them.
 pub(crate) fn note_links(out: &mut Observer<'_>, invocation: &Invocation) {
     note_carrying(out, invocation);
@@ -183,14 +208,24 @@ pub(crate) fn telling_arguments(world: &dyn World, invocation: &Invocation) -> F
     let reports = args.fields(Sense::Report).into_iter();
     let places = reports
         .filter_map(|value| value.text.split_once(':').map(|(_, place)| value.with_text(place)))
-        .filter(|place| place.text.contains('/'));
+        .filter(|place| place.text.contains(['/', '.']));
     places.for_each(|place| found.touch(Touch::Create, place));
+    if args.is(Facet::ExecAddresses) {
+        args.operands.iter().filter_map(command_of_address).for_each(|line| found.run_line(line));
+    }
     if args.is(Facet::DatabaseHosts) {
         let values = args.given.iter().filter_map(|given| given.value.as_ref());
         let hosts = args.operands.iter().chain(values).filter_map(database_host);
         hosts.for_each(|host| found.connect(host, Exchange::Fetch));
     }
     found
+}
+
+/// `EXEC:'cmd args',pty`: the command without the options behind it.
+fn command_of_address(word: &Field) -> Option<Field> {
+    let (kind, rest) = word.text.split_once(':')?;
+    let is_run = ["EXEC", "SYSTEM", "SHELL"].contains(&kind.to_ascii_uppercase().as_str());
+    is_run.then(|| word.with_text(rest.split(",pty").next().unwrap_or(rest).trim_matches(['"', '\''])))
 }
 
 /// An argument that means more to its program than the tables say, and why that cannot be followed.

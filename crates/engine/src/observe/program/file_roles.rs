@@ -82,7 +82,7 @@ pub(crate) fn writes(
         invocation.stored.push(path.clone());
         // `mkdir`: the program reads nothing that it could put there.
         let makes_nothing_else = invocation.roles.iter().all(|role| *role == Role::Create);
-        let only_makes = touch == Touch::Create && makes_nothing_else;
+        let only_makes = touch == Touch::Create && makes_nothing_else && invocation.does.is_empty();
         let is_new = only_makes && out.world.look(&path).kind == Kind::Missing;
         let store = if only_makes { hold } else { store };
         store(out, path.clone(), content, origin, state);

@@ -7,6 +7,7 @@ use super::builds::lies_outside;
 use super::file_trust::is_changed;
 use super::findings::Findings;
 use super::named_tasks::destroys_data;
+use super::value_shapes::names_guarded;
 use crate::knowledge::built_in;
 use crate::knowledge::schema::{Facet, Grammar, Role};
 use crate::observe::code;
@@ -177,6 +178,10 @@ fn handed_files<'w>(world: &dyn World, words: impl Iterator<Item = &'w Field>, i
             Some((flag, value)) => (flag, value),
             None => (std::mem::replace(&mut before, &word.text), word.text.as_str()),
         };
+        if flag.starts_with('-') && names_guarded(world, invocation.cwd.as_deref(), value) {
+            let what = format!("what `{}` does with `{}`, which is loaded by itself", invocation.by.name, word.shown());
+            found.doubt(Degree::Unknown, what);
+        }
         found.extend(loaded(world, flag, &word.with_text(value), invocation));
     }
     found

@@ -1,6 +1,6 @@
 //! One invocation of a known program, from its words to what comes out.
 
-use doorward_vocabulary::{Degree, Operation};
+use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::arriving::note_arrivals;
 use super::conditions::{asks_a_subcommand, asks_anything};
@@ -65,6 +65,9 @@ pub(crate) fn invoke<'a>(
     let before = std::rc::Rc::clone(&state.written);
     let ((), mut caused) = runner.collect(|runner| act(runner, &mut invocation, state));
     note_guard(&mut caused, &invocation);
+    if is_answered(&invocation) {
+        caused.remove(Mark::Interactive);
+    }
     note_switches(runner.out, &mut caused, &invocation);
     note_downloads(runner.out, &invocation, state);
     note_arrivals(runner.out, &caused, &invocation);
@@ -80,6 +83,17 @@ pub(crate) fn invoke<'a>(
         invocation.output.shape = Shape::Token;
     }
     finish(runner.out, invocation)
+}
+
+/// `printf 'y\nn\n' | git add -p`: whatever is asked, the answers stand there, and none of them opens an editor.
+fn is_answered(invocation: &Invocation) -> bool {
+    let is_asked =
+        invocation.args.is(Facet::AsksForHunks) && !invocation.args.has_any(&["-e", "--edit", "-i", "--interactive"]);
+    let answers = invocation.input.text.as_deref().filter(|_| is_asked);
+    answers.is_some_and(|text| {
+        let is_plain = |line: &str| matches!(line, "y" | "n" | "q" | "a" | "d" | "j" | "J" | "k" | "K" | "s" | "");
+        !text.is_empty() && text.lines().all(is_plain)
+    })
 }
 
 /// Everything that the words of an invocation make happen.

@@ -1,6 +1,6 @@
 //! What the words of an invocation say before anything happens: roles, directories, and what is not known.
 
-use doorward_vocabulary::{Degree, Mark, Marks, Operation};
+use doorward_vocabulary::{Degree, Mark, Marks, Operation, Reach, Reversibility};
 
 use super::Invocation;
 use super::builds::leads_to;
@@ -8,7 +8,7 @@ use super::conditions::flags_are_harmless;
 use super::findings::Findings;
 use super::positions::{environment_first, match_positions, without_change};
 use crate::effect::{Effect, Target};
-use crate::knowledge::schema::{Grammar, Operand, Role};
+use crate::knowledge::schema::{Facet, Grammar, Operand, Role};
 use crate::observe::field::Field;
 use crate::observe::sheet::observer::Observer;
 
@@ -22,15 +22,22 @@ pub(super) fn unknown_words(invocation: &Invocation) -> Findings {
     if let Some(sub) = &invocation.args.unknown_sub {
         found.doubt(Degree::Unknown, format!("the subcommand `{sub}` of `{name}`"));
         let own = invocation.args.chain.first().is_some_and(|entry| entry.key == "doorward");
-        let mark = if own { Mark::PersonOnly } else { Mark::UnknownProgram };
-        found.unknown(Operation::Execute, Marks::default().with(mark));
+        match own || invocation.args.is(Facet::ReachesOut) {
+            true => {
+                let mark = if own { Mark::PersonOnly } else { Mark::UnknownProgram };
+                found.unknown(Operation::Execute, Marks::default().with(mark));
+            }
+            // No worse than a program that nobody knows.
+            false => {
+                let mut effect = unknown_effect(invocation);
+                effect.reach = Reach::Project;
+                effect.reversibility = Reversibility::Irreversible;
+                found.effect(effect);
+            }
+        }
     }
     if !invocation.args.unknown.is_empty() {
-        let mut effect = Effect::new(Operation::Execute, Target::Program(name.clone()));
-        effect.marks.add(Mark::UnknownProgram);
-        effect.by.clone_from(name);
-        effect.part = invocation.by.part;
-        found.effect(effect);
+        found.effect(unknown_effect(invocation));
     }
     if let Some(word) = invocation.args.unreadable.first()
         && !flags_are_harmless(&invocation.args)
@@ -46,6 +53,15 @@ pub(super) fn unknown_words(invocation: &Invocation) -> Findings {
         }
     }
     found
+}
+
+/// A known program does something that no table says.
+fn unknown_effect(invocation: &Invocation) -> Effect {
+    let mut effect = Effect::new(Operation::Execute, Target::Program(invocation.by.name.clone()));
+    effect.marks.add(Mark::UnknownProgram);
+    effect.by.clone_from(&invocation.by.name);
+    effect.part = invocation.by.part;
+    effect
 }
 
 /// Matches the operands with the positions that the entry lists.
@@ -71,7 +87,7 @@ pub(super) fn assign_roles(out: &mut Observer<'_>, invocation: &mut Invocation) 
     let effects = args
         .given
         .iter()
-        .filter(|given| given.changes.has_effect() || (given.value.is_some() && !given.role.is_plain()))
+        .filter(|given| given.changes.has_effect() || (given.value.is_some() && !only_looks(given.role)))
         .count();
     let dry_run = args.always(|changes| changes.dry_run);
     let read_only = effects == 0 && args.always(|changes| changes.read_only);
@@ -100,6 +116,11 @@ pub(super) fn assign_roles(out: &mut Observer<'_>, invocation: &mut Invocation) 
         add_flag_effects(invocation);
     }
     invocation.roles = roles;
+}
+
+/// A value of this role changes nothing: a word, a file that is read, the directory in which the program works.
+fn only_looks(role: Role) -> bool {
+    role.is_plain() || matches!(role, Role::Cwd | Role::Read | Role::Print | Role::List)
 }
 
 /// `-C dir`: the program works elsewhere.

@@ -178,7 +178,8 @@ pub(crate) fn project_program(runner: &mut Runner<'_, '_>, run: &FileRun<'_>, wo
         runner.out.lower(Degree::Opaque, format!("`{}` is in `{place}`, which this call fetched", path::name(file)));
         return executes_file(runner.out, file, by, Marks::default().with(Mark::ChangedRecipe));
     }
-    if let Some(changed) = changed_beside(runner, file, state) {
+    // What a build made loads no recipe; the build itself was judged with the recipe as it is.
+    if let Some(changed) = changed_beside(runner, file, state).filter(|_| !is_built) {
         runner.out.lower(
             Degree::Opaque,
             format!(

@@ -1,5 +1,6 @@
 //! Script files that a program is told to run or load: judged by their text, or by where they come from.
 
+use doorward_code::Language;
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::Invocation;
@@ -7,14 +8,15 @@ use super::builds::builds_directory;
 use super::console::{console_input, console_of};
 use super::provenance::is_built;
 use super::recipe::{project_program, run_file};
-use crate::knowledge::schema::Role;
+use crate::knowledge::schema::{Check, Role};
 use crate::observe::code;
 use crate::observe::field::{Field, positional};
 use crate::observe::paths::carried::{carried_file, note_carried_run};
 use crate::observe::program::file_trust::{
-    FileRun, How, executes_file, is_changed, is_own_setting, not_as_trusted, was_there,
+    FileRun, How, decides, executes_file, is_changed, is_own_setting, not_as_trusted, was_there,
 };
-use crate::observe::recipes::sources::changed_imports;
+use crate::observe::recipes::arrived::{foreign_place, has_arrived, holds_arrivals};
+use crate::observe::recipes::sources::{changed_imports, one_source};
 use crate::observe::shell::grammar::Builtin;
 use crate::observe::shell::runner::Runner;
 use crate::observe::shell::state::State;
@@ -105,6 +107,17 @@ fn run_script(
         changed_imports(runner, &real, state);
         return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
     }
+    if inside && role == Role::Config && runs_project && is_own_directory(runner.out.world, &real, invocation, state) {
+        return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
+    }
+    if inside
+        && role != Role::Config
+        && let Some(language) = changed_test(runner.out.world, &real, invocation, state)
+    {
+        // Whether the runner finds a test by itself or is given its name makes no difference to what the test does.
+        one_source(runner, &real, language, &by, state);
+        return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
+    }
     let input = Stream::unknown(Default::default());
     if is_built(runner.out, &real, state) {
         let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
@@ -123,6 +136,36 @@ fn run_script(
         let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
         run_file(runner, &run, Mark::OutsideProject, state);
     }
+}
+
+/// A test of the trusted project that was edited, given to a test runner by its name.
+fn changed_test(world: &dyn World, file: &str, invocation: &Invocation, state: &State<'_>) -> Option<Language> {
+    let is_test = invocation.does.iter().any(|does| does.marks.has(Mark::Test));
+    let is_own = || {
+        world.project_trusted()
+            && is_changed(world, file, state)
+            && !has_arrived(world, file, state)
+            && foreign_place(world, file, state).is_none()
+    };
+    code::of_file(file).filter(|_| is_test && is_own())
+}
+
+/// `tsc -p packages/ui`: a directory of the project in which none of the files changed that say what the program does. Its own
+/// age says nothing: it changes with every file that is saved in it.
+fn is_own_directory(world: &dyn World, directory: &str, invocation: &Invocation, state: &State<'_>) -> bool {
+    let patterns: Vec<&str> =
+        invocation.args.chain.iter().flat_map(|entry| entry.delegates.iter().map(|pattern| &**pattern)).collect();
+    let decides_there =
+        |file: &String| path::parent(file) == directory && patterns.iter().any(|pattern| decides(pattern, file));
+    // Other programs may run whatever lies in the directory.
+    let only_reads = invocation.args.entry().is_some_and(|entry| entry.check == Some(Check::ProjectReferences));
+    only_reads
+        && world.project_trusted()
+        && world.look(directory).kind == Kind::Directory
+        && !world.changed_files().iter().chain(state.written.keys()).any(decides_there)
+        && !state.written.contains_key(directory)
+        && !holds_arrivals(world, directory, state)
+        && foreign_place(world, directory, state).is_none()
 }
 
 /// `-r ./setup` loads `setup.js` or `setup.rb`: the file that was written or changed, if there is one.

@@ -6,7 +6,7 @@ use super::carry_out::carry_out;
 use super::conditions::happens;
 use super::containers::containers;
 use super::destination::place_effect;
-use super::extra_checks::{asks_loopback_only, environment_dump, host_marks};
+use super::extra_checks::{asks_listed_only, asks_loopback_only, environment_dump, host_marks};
 use super::file_roles::network_flows;
 use super::findings::stated_effect;
 use super::forwarded_args::handed_on;
@@ -45,6 +45,10 @@ pub(crate) fn effects_of(runner: &mut Runner<'_, '_>, invocation: &mut Invocatio
         }
         if does.marks.has(Mark::NameQuery) && asks_loopback_only(runner.out.world, invocation) {
             continue;
+        }
+        if does.marks.has(Mark::NameQuery) && asks_listed_only(runner.out.world, invocation) {
+            does.marks.remove(Mark::NameQuery);
+            does.marks.add(Mark::ListedHost);
         }
         if does.operation == Operation::Execute && does.marks.has(Mark::ShellCode) {
             runner.out.lower(Degree::Opaque, format!("the code given to `{}`", invocation.by.name));

@@ -27,11 +27,20 @@ pub(super) fn tasks(out: &Observer<'_>, invocation: &mut Invocation, state: &Sta
     if facets.has(Facet::DatabaseTasks) {
         database_tasks(facets.has(Facet::CamelTasks), invocation);
     }
+    if invocation.args.is(Facet::TidiesImports) && changes_sources(out.world, state) {
+        invocation.does.iter_mut().for_each(|does| does.marks.remove(Mark::InstallDeclared));
+    }
     let mut found = check.map(|check| checked(check, out, invocation, state)).unwrap_or_default();
     if let Some(console) = console {
         found.run_console(console, all_words(invocation));
     }
     found
+}
+
+/// This session changed files of the project, so what they import may be new.
+fn changes_sources(world: &dyn World, state: &State<'_>) -> bool {
+    let is_inside = |path: &String| world.project().is_some_and(|project| path::under(path, project));
+    world.changed_files().iter().any(is_inside) || state.written.keys().any(is_inside)
 }
 
 /// What only Rust can look at.

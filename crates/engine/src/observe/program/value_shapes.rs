@@ -4,8 +4,9 @@ use doorward_vocabulary::{Degree, Mark, Operation};
 
 use super::Invocation;
 use super::findings::Findings;
-use crate::knowledge::schema::{Count, Does, Facet, Operand, Role};
+use crate::knowledge::schema::{Count, Does, Facet, Grammar, Operand, Role};
 use crate::path;
+use crate::place;
 use crate::world::World;
 
 /// What stands between the values of a list.
@@ -27,6 +28,7 @@ pub(super) enum Shape {
     Elsewhere,
     Address,
     Code,
+    Guarded,
 }
 
 impl Shape {
@@ -35,6 +37,7 @@ impl Shape {
             Shape::Elsewhere => "points outside the project",
             Shape::Address => "names another machine",
             Shape::Code => "looks like code",
+            Shape::Guarded => "is a file that git, an editor, an agent or a shell loads by itself",
         }
     }
 }
@@ -47,8 +50,11 @@ pub(super) fn shaped_values(world: &dyn World, invocation: &Invocation) -> Findi
     let flags = flags.filter_map(|given| given.value.as_ref().map(|value| (value, given.role)));
     let operands = invocation.args.operands.iter().zip(invocation.roles.iter().copied());
     let cwd = invocation.cwd.as_deref();
+    // Git's settings and paths are read by its own grammar.
+    let is_read = invocation.args.chain.iter().any(|entry| entry.grammar == Some(Grammar::Git));
     for (value, role) in flags.chain(operands) {
-        if let Some(shape) = shape(&Place { world, cwd }, value.prefix(), role) {
+        let found_shape = shape(&Place { world, cwd }, value.prefix(), role);
+        if let Some(shape) = found_shape.filter(|shape| !(is_read && *shape == Shape::Guarded)) {
             let (name, says) = (&invocation.by.name, shape.says());
             found.doubt(
                 Degree::Unknown,
@@ -116,6 +122,11 @@ pub(super) fn filled_by_wildcard(invocation: &Invocation) -> Findings {
     let writes =
         |role: Role| matches!(role, Role::Write | Role::Append | Role::Create | Role::Edit | Role::Into | Role::Empty);
     let is_single = |operand: &Operand| operand.count != Count::Any && operand.given.is_empty() && writes(operand.role);
+    let outputs = args.given.iter().filter(|given| writes(given.role));
+    if outputs.filter_map(|given| given.value.as_ref()).any(|value| value.glob) {
+        let name = &invocation.by.name;
+        found.doubt(Degree::Unknown, format!("which file `{name}` writes where the wildcard stands"));
+    }
     // Words that fill the position show their own effect.
     if is_open && args.operands.len() < entry.operands.len() && entry.operands.iter().skip(1).any(is_single) {
         let name = &invocation.by.name;
@@ -146,11 +157,17 @@ fn shape(place: &Place<'_>, text: &str, role: Role) -> Option<Shape> {
     // Keys, labels and resources have names like `//pkg:target`, `/users/1`.
     let leaves = |part: &str| !(is_name && part.starts_with('/')) && place.is_left_by(part);
     let has_path = |text: &str| std::iter::once(text).chain(text.split(PARTS)).any(leaves);
+    let guarded = |text: &str| (!is_name && place.names_guarded(text)).then_some(Shape::Guarded);
     text.split(LISTS).find_map(|piece| match address(place, piece, is_name) {
         Some((_, Some(shape))) => Some(shape),
         Some((before, None)) => has_path(before).then_some(Shape::Elsewhere),
-        None => has_path(piece).then_some(Shape::Elsewhere),
+        None => has_path(piece).then_some(Shape::Elsewhere).or_else(|| guarded(piece)),
     })
+}
+
+/// A value behind a flag that is handed on to code of the project names such a file.
+pub(super) fn names_guarded(world: &dyn World, cwd: Option<&str>, value: &str) -> bool {
+    Place { world, cwd }.names_guarded(value)
 }
 
 /// What stands before an address, and its shape; none for one of this machine or one that the user listed.
@@ -210,6 +227,24 @@ fn is_number(text: &str) -> bool {
 }
 
 impl Place<'_> {
+    /// The value, or a part of it, is the path of a file in the project that is loaded by itself.
+    fn names_guarded(&self, value: &str) -> bool {
+        let parts = std::iter::once(value).chain(value.split(PARTS));
+        // A pattern leaves out or picks, and `.git` alone is what tools are told to skip.
+        let is_path = |part: &&str| {
+            (part.starts_with('.') || part.contains('/')) && !part.contains(['*', '?', ' ']) && part.len() > 1
+        };
+        let Some(cwd) = self.cwd else { return false };
+        parts.filter(is_path).map(|part| part.trim_end_matches('/')).any(|part| {
+            let full = path::lexical(&path::join(cwd, part));
+            let is_inside = self.world.project().is_some_and(|root| path::under(&full, root));
+            is_inside && path::name(&full) != ".git" && {
+                let marks = place::classify(&full, self.world).marks;
+                marks.has_any(&GUARDED) || (path::name(&full).starts_with('.') && marks.has(Mark::RunsOnLoad))
+            }
+        })
+    }
+
     /// A path that does not stay in the project or in scratch space.
     fn is_left_by(&self, piece: &str) -> bool {
         if piece.starts_with('~') {
@@ -225,6 +260,19 @@ impl Place<'_> {
         !is_inside && !self.world.scratch().iter().any(|scratch| path::under(&full, scratch))
     }
 }
+
+/// Files of a project that something loads or runs without being told to.
+// What writes one of them decides what runs next: a hook, an editor's task, an agent's settings, a workflow.
+const GUARDED: [Mark; 8] = [
+    Mark::GitInternals,
+    Mark::GitHook,
+    Mark::AgentSettings,
+    Mark::GuardOwn,
+    Mark::EditorConfig,
+    Mark::Persistence,
+    Mark::Ci,
+    Mark::ShellProfile,
+];
 
 /// A command substitution, a call, or statements in a row.
 fn is_code(text: &str) -> bool {

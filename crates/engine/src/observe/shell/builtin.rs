@@ -124,7 +124,7 @@ impl Runner<'_, '_> {
             Builtin::Eval => self.eval(words, state, input, by),
             Builtin::Exec => self.exec(words, state, input, by),
             Builtin::Source | Builtin::Dot => self.source(words, state, input, by),
-            Builtin::Command | Builtin::BuiltinWord => self.command_builtin(words, state, input, by),
+            Builtin::Command | Builtin::WithoutFunctions => self.command_builtin(words, state, input, by),
             Builtin::Alias => self.alias(words, state, by),
             Builtin::Trap => trap(self, words, state, by),
             Builtin::Read | Builtin::Mapfile | Builtin::Readarray | Builtin::Getopts => {

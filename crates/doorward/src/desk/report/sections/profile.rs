@@ -68,12 +68,7 @@ fn tools(gathered: &Gathered) -> Topic {
     let agents = gathered.agents();
     let is_here = |name: &str| agents.is_empty() || agents.iter().any(|agent| inventory(*agent) == name);
     let mut rows: BTreeMap<(String, std::cmp::Reverse<Risk>, String), Vec<String>> = BTreeMap::new();
-    for tool in knowledge::built_in()
-        .tools()
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|tool| !tool.is_served() && is_here(&tool.agent))
-    {
+    for tool in knowledge::built_in().tools().unwrap_or_default().into_iter().filter(|tool| is_here(&tool.agent)) {
         let key = (tool.agent.to_string(), std::cmp::Reverse(tool.risk), tool.what.to_string());
         rows.entry(key).or_default().push(tool.name.to_string());
     }

@@ -1,6 +1,6 @@
 //! The record: search, filters, one entry with its proof.
 
-use doorward_ledger::{Filter, Kind, Record, Row};
+use doorward_ledger::{DecisionBody, Filter, Kind, Record, Row};
 use doorward_pages::{Content, Table, Text, escaped};
 use doorward_vocabulary::Verdict;
 use serde_json::{Value, json};
@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 use super::super::exchange::{Answer, Ask, Refusal};
 use super::super::room::Room;
 use super::{encoded, html, next, older, page, start, verdict_word};
+use crate::desk::screen::effect_line;
 use crate::machine::clock;
+use crate::memory::decisions;
 
 const ROWS: u32 = 50;
 
@@ -121,8 +123,11 @@ pub(in super::super) fn record(room: &Room, sequence: &str) -> Result<Answer, Re
         line("kind", record.header.kind.word().to_owned()),
         line("time", format!("{} UTC", clock::moment(record.header.time_ms))),
     ];
+    let facts = understood(&record);
     if let Some(Value::Object(body)) = body(&record) {
-        fields.extend(body.iter().map(|(name, value)| line(name, worded(value))));
+        // What was understood has a list of its own, unless a later version wrote it in words that this one does not know.
+        let shown = body.iter().filter(|(name, _)| facts.is_empty() || *name != "facts");
+        fields.extend(shown.map(|(name, value)| line(name, worded(value))));
     }
     let proof = vec![
         line("hash", record.hash.to_string()),
@@ -132,6 +137,9 @@ pub(in super::super) fn record(room: &Room, sequence: &str) -> Result<Answer, Re
     let table = |rows| Content::Table(Table { header: vec!["key", "value"], rows, folded: None });
     let later: Vec<Vec<Text>> = later.iter().map(row).collect();
     let mut blocks = vec![("", table(fields))];
+    if !facts.is_empty() {
+        blocks.push(("What was understood", Content::List(facts)));
+    }
     if !later.is_empty() {
         let header = vec!["entry", "time", "what", "agent", "tool", "text", "rule"];
         blocks.push(("What happened next", Content::Table(Table { header, rows: later, folded: None })));
@@ -142,6 +150,18 @@ pub(in super::super) fn record(room: &Room, sequence: &str) -> Result<Answer, Re
     }
     blocks.push(("Its place in the chain", table(proof)));
     Ok(html(page(&format!("Entry {}", record.header.sequence), &blocks)))
+}
+
+/// Coverage, commands and effects, in the words of `doorward audit show`.
+fn understood(record: &Record) -> Vec<Text> {
+    let body: Option<DecisionBody> = record.body.as_deref().and_then(|body| serde_json::from_slice(body).ok());
+    let Some(facts) = body.as_ref().and_then(decisions::facts) else { return Vec::new() };
+    let coverage = format!("{}: {}", facts.coverage.degree, facts.coverage.degree.what());
+    let mut lines = vec![Text::plain(coverage)];
+    lines.extend(facts.coverage.because.iter().map(|because| Text::sentence(because)));
+    lines.extend(facts.effects.iter().map(|effect| Text::code(effect_line(effect))));
+    lines.extend(facts.flows.iter().map(|flow| Text::plain(format!("{}: {}", flow.kind, flow.kind.what()))));
+    lines
 }
 
 pub(in super::super) fn record_json(room: &Room, sequence: &str) -> Result<Answer, Refusal> {

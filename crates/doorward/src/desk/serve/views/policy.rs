@@ -1,12 +1,13 @@
 //! The policy in force: rules, thresholds, tickets and proposals, the matrix. Changes are made in a terminal.
 
 use doorward_engine::{Mode, Policy, Rule};
-use doorward_pages::{Content, Table, Text};
+use doorward_pages::{Content, Table, Text, Tone};
+use doorward_vocabulary::Verdict;
 use serde_json::{Value, json};
 
 use super::super::exchange::{Answer, Refusal};
 use super::super::room::Room;
-use super::{html, page, verdict_word};
+use super::{html, page};
 use crate::desk::{report, rules, status, tune};
 use crate::policy::load;
 
@@ -14,7 +15,7 @@ pub(in super::super) fn policy(room: &Room) -> Result<Answer, Refusal> {
     let policy = in_force(room)?;
     let rule = |rule: &Rule| {
         vec![
-            verdict_word(rule.verdict.as_str()),
+            Text::word(tone(rule.verdict), rule.verdict.as_str()),
             Text::code(rule.id.clone()),
             Text::plain(rule.what.to_string()),
             Text::plain(rule.why.to_string()),
@@ -29,6 +30,14 @@ pub(in super::super) fn policy(room: &Room) -> Result<Answer, Refusal> {
     blocks.extend(open_reviews(room)?);
     blocks.push(("Rules", Content::Table(Table { header, rows, folded: None })));
     Ok(html(page("Policy", &blocks) + "<h2>Matrix</h2>\n" + &report::matrix_html()))
+}
+
+const fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::AutoApprove => Tone::Approve,
+        Verdict::Confirm => Tone::Confirm,
+        Verdict::Block => Tone::Block,
+    }
 }
 
 fn open_reviews(room: &Room) -> Result<Vec<(&'static str, Content)>, Refusal> {

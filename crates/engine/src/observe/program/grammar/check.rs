@@ -104,7 +104,7 @@ fn knowledge(programs: &[&str]) -> Packed {
             }
         }
     }
-    Packed::open(Box::leak(pack::pack(&entries, &[], &[]).into_boxed_slice())).unwrap()
+    Packed::open(Box::leak(pack::pack(&entries, &[], &[], &[]).into_boxed_slice())).unwrap()
 }
 
 fn matches(effect: &Effect, wanted: &str) -> bool {

@@ -67,7 +67,7 @@ operands = ["data*"]
 
     #[test]
     fn a_program_that_extends_git_is_judged_as_that_program() {
-        let unknown = "execute something unknown +unknown-program";
+        let unknown = "execute git +unknown-program";
         check_in(
             &world("{}"),
             &[GIT, EXTRA, LISTS, KEPT],
@@ -80,7 +80,7 @@ operands = ["data*"]
                 ("git lists more", "unknown", ""),
                 ("git lists", "full", ""),
                 ("git kept show", "full", ""),
-                ("git kept drop", "unknown", unknown),
+                ("git kept drop", "unknown", "execute git-kept +unknown-program"),
                 ("git status", "full", ""),
             ],
         );

@@ -90,6 +90,11 @@ fn git_fetch(out: &Observer<'_>, sub: &str, git: Option<&Git>, invocation: &mut 
         let what = "commits from a branch that is not this one's upstream, which doorward hasn't seen";
         found.doubt(Degree::Unknown, what);
     }
+    // What a pull merges is in the work tree at once, and some of it is loaded without a further call.
+    if sub == "pull" && !own {
+        let what = "commits from somewhere that is no remote of this repository, which doorward hasn't seen";
+        found.doubt(Degree::Unknown, what);
+    }
     // The branches of requests are anybody's.
     let of_request = |spec: &Field| {
         let name = spec.text.trim_start_matches('+').trim_start_matches("refs/");
@@ -306,6 +311,10 @@ fn is_upstream(spec: &Field, remote: Option<&str>, current: Option<&str>, git: O
     };
     let merges = setting("merge").unwrap_or(current);
     let short = |name: &str| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned();
+    // What everybody works on was looked at by more people than any branch.
+    if git.default_branch.as_deref() == Some(short(text).as_str()) && remote == Some("origin") {
+        return true;
+    }
     short(text) == short(merges) && setting("remote").is_none_or(|own| remote == Some(own))
 }
 

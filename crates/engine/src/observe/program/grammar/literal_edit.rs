@@ -4,6 +4,9 @@ use doorward_vocabulary::{Mark, Operation};
 
 use crate::effect::Target;
 use crate::observe::content;
+use crate::observe::field::Field;
+use crate::observe::paths::touch::Touch;
+use crate::observe::program::findings::Findings;
 use crate::observe::sheet::caused::Caused;
 use crate::world::{Content, Kind, Tracking, World};
 use crate::{certificate_checks, switched_off_tests};
@@ -47,6 +50,20 @@ impl Substitution {
             None => text.to_owned(),
         }
     }
+}
+
+/// The copies of the old text that a suffix of `-i` makes beside the files.
+pub(super) fn backups(files: &[Field], suffix: &str) -> Findings {
+    let mut found = Findings::default();
+    for file in files.iter().filter(|file| !suffix.is_empty() && file.exact().is_some()) {
+        found.touch(Touch::Create, file.with_text(format!("{}{suffix}", file.text)));
+    }
+    found
+}
+
+/// The suffix names a place instead: `*` stands for the name of the file, `/` leads to another folder.
+pub(super) fn is_elsewhere(suffix: &str) -> bool {
+    suffix.contains(['/', '*'])
 }
 
 /// All that an edit puts into a file stands in the call. What was there comes back from git, if it is as committed.

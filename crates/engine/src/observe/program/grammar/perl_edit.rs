@@ -1,7 +1,7 @@
 //! `perl -pi -e 's/a/b/'`: one-liners that put text in the place of other text, and do nothing else.
 
 use super::super::Invocation;
-use super::literal_edit::{Substitution, see_edits};
+use super::literal_edit::{Substitution, backups, is_elsewhere, see_edits};
 use crate::observe::field::Field;
 use crate::observe::paths::touch::Touch;
 use crate::observe::program::findings::Findings;
@@ -23,9 +23,9 @@ pub(super) fn perl_edit(invocation: &mut Invocation) -> Option<Findings> {
     let script = scripts.map(|given| given.value.as_ref()?.known()).collect::<Option<Vec<_>>>()?.join("\n");
     let edits = read(&script)?;
     let is_in_place = args.has("-i");
-    let suffix = args.value("-i").and_then(Field::exact).unwrap_or_default();
-    // `-i.bak` names a copy beside the file, and `-i /tmp/*` one elsewhere.
-    if suffix.contains(['/', '*']) {
+    let suffix = args.value("-i").and_then(Field::exact).unwrap_or_default().to_owned();
+    let suffix = suffix.as_str();
+    if is_elsewhere(suffix) {
         return None;
     }
     if !invocation.args.operands.iter().all(|file| is_plain_name(&file.text)) {
@@ -39,7 +39,7 @@ pub(super) fn perl_edit(invocation: &mut Invocation) -> Option<Findings> {
             false => touched.read(Touch::Read, file),
         }
     }
-    let mut found = Findings::default();
+    let mut found = backups(&invocation.args.operands, suffix);
     found.sealed(touched, move |caused, world| see_edits(caused, &edits, world));
     Some(found)
 }

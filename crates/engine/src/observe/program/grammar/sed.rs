@@ -3,7 +3,7 @@
 use doorward_vocabulary::{Degree, Mark, Marks, Operation};
 
 use super::super::Invocation;
-use super::literal_edit::see_edits;
+use super::literal_edit::{backups, is_elsewhere, see_edits};
 use super::sed_script::{self, Deed, Script};
 use crate::knowledge::schema::Role;
 use crate::observe::field::Field;
@@ -14,7 +14,7 @@ pub(super) fn sed(invocation: &mut Invocation) -> Findings {
     invocation.done = true;
     empty_suffix(invocation);
     let scripts = scripts(invocation);
-    let (mut found, mut edits) = (Findings::default(), Findings::default());
+    let (mut found, mut edits) = (kept(invocation), Findings::default());
     found.flag_values();
     edits.operands();
     let Some(text) = scripts.iter().map(Field::known).collect::<Option<Vec<_>>>().map(|lines| lines.join("\n")) else {
@@ -36,6 +36,31 @@ pub(super) fn sed(invocation: &mut Invocation) -> Findings {
     match read {
         Ok(script) => script.deeds.into_iter().for_each(|deed| find_deed(&mut found, deed)),
         Err(because) => found.doubt(Degree::Opaque, format!("the script of `{}`: {because}", invocation.by.name)),
+    }
+    found
+}
+
+/// Where the old text is kept, if a suffix says so.
+fn kept(invocation: &Invocation) -> Findings {
+    let mut found = Findings::default();
+    let suffixes =
+        invocation.args.given.iter().filter(|given| matches!(given.name.as_str(), "-i" | "-I" | "--in-place"));
+    for suffix in suffixes.filter_map(|given| given.value.as_ref()) {
+        let files: Vec<Field> = invocation
+            .args
+            .operands
+            .iter()
+            .zip(&invocation.roles)
+            .filter(|(_, role)| **role == Role::Edit)
+            .map(|(file, _)| file.clone())
+            .collect();
+        match suffix.exact() {
+            Some(text) if !is_elsewhere(text) => found.extend(backups(&files, text)),
+            Some(_) | None => {
+                let because = format!("where `{}` keeps the old text (`{}`)", invocation.by.name, suffix.shown());
+                found.doubt(Degree::Opaque, because);
+            }
+        }
     }
     found
 }
@@ -94,7 +119,8 @@ mod tests {
                 ("sed -n '1,5p' notes.txt", "full", "read notes.txt"),
                 ("sed -ne 's/a/b/p' -e '$p' a b", "full", "read a; read b"),
                 ("cat a | sed 's|x|y|g; /^#/d'", "full", "read a"),
-                ("sed -i.bak 's/a/b/' src/lib.rs", "full", "write src/lib.rs =tracked"),
+                ("sed -i.bak 's/a/b/' src/lib.rs", "full", "write src/lib.rs.bak; write src/lib.rs =tracked"),
+                ("sed -i'.git/hooks/*' 's/a/b/' src/lib.rs", "opaque", "write src/lib.rs"),
                 ("sed -i '' 's/a/b/' src/lib.rs", "full", "write src/lib.rs"),
                 ("sed -i '' -e 's/a/b/' src/lib.rs", "full", "write src/lib.rs"),
                 ("sed --in-place -E 's/(a)/\\1/' x", "full", "write x"),

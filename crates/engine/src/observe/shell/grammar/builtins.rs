@@ -23,7 +23,7 @@ builtins! {
     Alias = "alias",
     Background = "bg",
     Break = "break",
-    BuiltinWord = "builtin",
+    WithoutFunctions = "builtin",
     Caller = "caller",
     Cd = "cd",
     Colon = ":",
