@@ -3,6 +3,19 @@ const field = document.getElementById("search");
 const list = document.getElementById("found");
 const up = document.querySelector("nav").dataset.up;
 
+// The index is large; a page that is only read does without it. A script also loads from a file, which fetch does not.
+let loading;
+function index() {
+  loading ??= new Promise((done, fail) => {
+    const script = document.createElement("script");
+    script.src = `${up}/pages.js`;
+    script.addEventListener("load", done);
+    script.addEventListener("error", fail);
+    document.head.append(script);
+  });
+  return loading;
+}
+
 function matches(words) {
   const scored = PAGES.map((page) => {
     const title = page.title.toLowerCase();
@@ -13,7 +26,9 @@ function matches(words) {
   return scored.filter(([score]) => score > 0).sort(([a], [b]) => b - a).slice(0, 20).map(([, page]) => page);
 }
 
-field.addEventListener("input", () => {
+field.addEventListener("focus", index);
+field.addEventListener("input", async () => {
+  await index();
   const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
   const found = words.length ? matches(words) : [];
   list.hidden = !words.length;

@@ -2,8 +2,10 @@
 const at = (id) => document.getElementById(id);
 
 async function load() {
-  const bytes = await (await fetch("engine.wasm")).arrayBuffer();
-  const { instance } = await WebAssembly.instantiate(bytes, {});
+  // Compiled while it arrives, where the server names its type.
+  const { instance } = await WebAssembly.instantiateStreaming(fetch("engine.wasm"), {}).catch(async () =>
+    WebAssembly.instantiate(await (await fetch("engine.wasm")).arrayBuffer(), {}),
+  );
   const { memory, room, answer, text } = instance.exports;
   return (request) => {
     const sent = new TextEncoder().encode(JSON.stringify(request));
