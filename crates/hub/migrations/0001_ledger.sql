@@ -11,6 +11,8 @@ create table edge (
     revoked_ms bigint,
     -- When it last asked for anything, by the hub's clock, and how far its own clock was off then.
     seen_ms bigint not null,
+    -- The edge's own clock at its last request: an old request that is sent again is no sign of life.
+    asked_ms bigint not null default 0,
     skew_ms bigint not null default 0,
     -- The last record that is stored, and what is known of the log's segments: what the next shipment is proven against.
     head_sequence bigint not null default 0,

@@ -15,6 +15,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Every day", &["setup", "status", "check", "run", "undo", "preview", "digest", "demo"]),
     ("Answering", &["review", "pending", "approve", "refuse", "devices", "trust", "untrust", "reset"]),
     ("Record", &["audit", "denials", "alerts", "metrics", "report", "reconcile", "snapshots"]),
+    ("Team", &["ship", "bundle"]),
     ("Tuning", &["rules", "tickets", "flag", "tune", "replay", "rollout", "model", "test"]),
     (
         "Administration",

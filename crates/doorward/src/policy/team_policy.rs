@@ -91,10 +91,14 @@ impl TeamPolicy {
             self.known = known;
             return Ok(Followed::Known);
         }
-        let in_force = InForce::of(bundle).map_err(NotFollowed::Unreadable)?;
+        let mut in_force = InForce::of(bundle).map_err(NotFollowed::Unreadable)?;
         let manifest = &bundle.manifest;
         let is_for_all = manifest.share >= 100 || manifest.revokes;
         let is_in_share = is_for_all || Share::new(manifest.share).is_some_and(|share| share.covers(drawn));
+        if let (true, Some(before)) = (manifest.revokes, &self.in_force) {
+            // What the policy denied stays denied: taking it back must not turn a refusal into a question.
+            in_force.files.clone_from(&before.files);
+        }
         self.known = known;
         if !is_in_share {
             return Ok(Followed::OutsideShare(manifest.version));

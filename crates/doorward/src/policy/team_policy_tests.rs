@@ -85,7 +85,12 @@ fn expired_revoked_and_missing_policy_tightens() {
     let home = TestHome::begun();
     followed(&home, &first, (now_ms(), 0));
     assert_eq!(followed(&home, &revocation, (now_ms(), u64::MAX)), Followed::InForce(2));
-    strict(&home, "revoked by version 2");
+    let loaded = strict(&home, "revoked by version 2");
+    assert_eq!(
+        (loaded.config.permissions.deny.len(), loaded.team_rules().len()),
+        (1, 1),
+        "what was denied stays denied"
+    );
 
     let home = TestHome::begun();
     TeamPolicy::new(root(), "hub").save(&home.dirs()).unwrap();

@@ -43,7 +43,17 @@ const SKEW_MS: i64 = 5 * 60 * 1000;
 /// Notes that an edge asked for something, and how far its clock is off.
 pub(crate) async fn seen(client: &Client, id: i32, (now_ms, theirs_ms): (u64, u64)) -> Result<(), Error> {
     let skew = signed(theirs_ms).saturating_sub(signed(now_ms));
-    client.execute("update edge set seen_ms = $2, skew_ms = $3 where id = $1", &[&id, &signed(now_ms), &skew]).await?;
+    // A request that was listened to and is sent again is answered, since that changes nothing, but it is no sign of life: it
+    // would hide that the machine itself fell silent.
+    let is_new = client
+        .execute(
+            "update edge set seen_ms = $2, skew_ms = $3, asked_ms = $4 where id = $1 and asked_ms < $4",
+            &[&id, &signed(now_ms), &skew, &signed(theirs_ms)],
+        )
+        .await?;
+    if is_new == 0 {
+        return Ok(());
+    }
     // One that is back is not silent any more.
     client
         .execute(

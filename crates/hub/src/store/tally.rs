@@ -12,6 +12,9 @@ use crate::clock::{DAY_MS, day_of};
 // A question is answered within its session; looking through a whole history would let one edge keep the database busy.
 const NEAR: i64 = 20_000;
 
+/// No word of a count is longer; six of them are one index row.
+const LONGEST_WORD: usize = 100;
+
 /// What is counted together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
@@ -58,12 +61,12 @@ impl Tally {
                 let counts = self.groups.entry(group.clone()).or_default();
                 counts.decisions += 1;
                 counts.latency_us = counts.latency_us.saturating_add(signed(row.latency_us.unwrap_or_default()));
-                if let Some(id) = row.id.clone().filter(|_| row.verdict.as_deref() != Some("approve")) {
+                if let Some(id) = row.id.as_deref().map(short).filter(|_| row.verdict.as_deref() != Some("approve")) {
                     self.stopped.insert(id, (group, row.rule.clone()));
                 }
             }
             Kind::Answer if is_override(row) => {
-                let Some(decision) = row.decision.clone() else { return };
+                let Some(decision) = row.decision.as_deref().map(short) else { return };
                 match self.stopped.remove(&decision) {
                     Some(stopped) => self.overridden(decision, stopped, record.header.time_ms),
                     None => self.earlier.push((decision, record.header.time_ms)),
@@ -85,7 +88,7 @@ impl Tally {
 
     fn overridden(&mut self, decision: String, (group, rule): (Group, Option<String>), time_ms: u64) {
         self.groups.entry(group.clone()).or_default().overridden += 1;
-        let rule = rule.unwrap_or_default();
+        let rule = short(&rule.unwrap_or_default());
         self.overrides.push(Override { decision, rule, user: group.user, at_ms: signed(time_ms) });
     }
 
@@ -159,11 +162,18 @@ fn is_override(row: &Row) -> bool {
     row.step.as_deref() == Some("approved") && matches!(row.by.as_deref(), Some("person" | "client"))
 }
 
+/// A word as an index can hold it.
+// PostgreSQL refuses index rows of more than 2,700 bytes, and an agent chooses the path it works in: one record with a longer
+// word would keep all records behind it from ever arriving.
+fn short(text: &str) -> String {
+    text.chars().take(LONGEST_WORD).map(|c| if c == '\0' { '\u{fffd}' } else { c }).collect()
+}
+
 impl Group {
     fn of(row: &Row, time_ms: u64, received_ms: u64) -> Self {
         // An edge's clock may be years off: it counts for days that can be true, so no chart gets a day in the year 292 million.
         let time_ms = time_ms.clamp(received_ms.saturating_sub(400 * DAY_MS), received_ms + DAY_MS);
-        let word = |text: &Option<String>| text.clone().unwrap_or_default().replace('\0', "\u{fffd}");
+        let word = |text: &Option<String>| short(text.as_deref().unwrap_or_default());
         Self {
             day: i32::try_from(day_of(time_ms)).unwrap_or(i32::MAX),
             agent: word(&row.agent),

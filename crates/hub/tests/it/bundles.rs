@@ -149,6 +149,7 @@ fn policy_reaches_a_machine_and_nothing_laxer_does() {
     office.says(&["bundle", "publish", "revoked.tar", "--to", &shared]);
     desktop.says(&["bundle", "fetch"]);
     assert_eq!((desktop.verdict("git status"), desktop.version()["seen"].as_u64()), ("confirm".into(), Some(3)));
+    assert_eq!(desktop.verdict("ls -la"), "block", "what the policy denied stays denied");
     std::fs::remove_dir_all(share.path()).unwrap();
     assert_eq!(desktop.run(&["bundle", "fetch"]).status.code(), Some(75));
 }

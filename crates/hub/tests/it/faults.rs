@@ -69,18 +69,60 @@ fn clocks_that_are_wrong_change_no_order_and_raise_an_alert() {
     assert_eq!(stored, edge.hashes());
     let span = postgres.count("select max(day) - min(day) from tally");
     assert!(span <= 402, "{span}");
-    // A request whose own clock is two hours off is answered all the same.
+    // A request whose own clock is two hours off is answered all the same, and an old one that is sent again is no sign of life.
     let key = crate::support::key(edge.keys.path(), "edge.key");
-    let time_ms = crate::support::now_ms() - 2 * 60 * 60 * 1000;
+    let time_ms = crate::support::now_ms() + 2 * 60 * 60 * 1000;
     let asked = Request { method: "GET", path: "/v1/edge", edge: &edge.welcome.edge, time_ms, nonce: "ab", body: b"" };
-    let answer = ureq::get(format!("{}/v1/edge", hub.url()))
-        .header("doorward-edge", &edge.welcome.edge)
-        .header(TIME, time_ms.to_string())
-        .header(NONCE, "ab")
-        .header(SIGNATURE, asked.signature(&key).unwrap())
-        .call();
-    assert_eq!(answer.unwrap().status(), 200);
+    for seen in ["f", "t"] {
+        let answer = ureq::get(format!("{}/v1/edge", hub.url()))
+            .header("doorward-edge", &edge.welcome.edge)
+            .header(TIME, time_ms.to_string())
+            .header(NONCE, "ab")
+            .header(SIGNATURE, asked.signature(&key).unwrap())
+            .call();
+        assert_eq!(answer.unwrap().status(), 200);
+        assert_eq!(postgres.sql("select seen_ms = 7 from edge"), seen);
+        postgres.sql("update edge set seen_ms = 7");
+    }
     assert_eq!(postgres.sql("select name, left(detail, 12) from alert"), "clock|its clock is");
+}
+
+#[test]
+fn words_of_any_length_and_kind_keep_nothing_from_arriving() {
+    let postgres = Postgres::start();
+    let hub = RunningHub::start(&postgres);
+    let mut edge = Edge::enrolled(&hub);
+    let mut chance = fastrand::Rng::with_seed(7);
+    // Random, because PostgreSQL would press a repeated letter into nothing.
+    let long: String = (0..40_000).map(|_| chance.alphanumeric()).collect();
+    for word in [long.as_str(), "a\0b", "", "\u{202e}\u{1f600}'\"\\;--"] {
+        let body = doorward_ledger::DecisionBody {
+            id: word.into(),
+            agent: Some(word.to_owned()),
+            session: Some(word.into()),
+            project: Some(word.to_owned()),
+            user: Some(word.to_owned()),
+            category: Some(word.to_owned()),
+            violation: Some(word.to_owned()),
+            tool: word.to_owned(),
+            call: word.to_owned(),
+            ..doorward_ledger::DecisionBody::default()
+        };
+        let _receipt = edge.log.append(&body, 1).unwrap();
+        let answer = doorward_ledger::AnswerBody {
+            decision: word.into(),
+            reply: doorward_ledger::Reply::Approved,
+            by: doorward_ledger::By::Person,
+            why: None,
+        };
+        let _receipt = edge.log.append(&answer, 1).unwrap();
+        edge.ship().unwrap();
+        // The same answer again, to a decision that arrived before.
+        let _receipt = edge.log.append(&answer, 1).unwrap();
+        edge.ship().unwrap();
+    }
+    let stored = postgres.sql("select sequence || '|' || encode(hash, 'hex') from record order by sequence");
+    assert_eq!(stored, edge.hashes());
 }
 
 #[test]
