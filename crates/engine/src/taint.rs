@@ -37,9 +37,9 @@ pub fn may_prompt(facts: &Facts) -> bool {
         // An inventory that cannot be read knows nothing.
         tools.is_none_or(|tools| tools.iter().any(|tool| tool.name == name && tool.prompts))
     };
-    facts.effects.iter().any(|effect| match &effect.target {
-        Target::Resource(name) if effect.marks.has(Mark::HarnessOnly) => is_listed(name),
-        _ => effect.marks.has(Mark::UnknownTool),
+    facts.effects.iter().any(|effect| {
+        let own = effect.marks.has(Mark::HarnessOnly).then_some(&effect.target);
+        if let Some(Target::Resource(name)) = own { is_listed(name) } else { effect.marks.has(Mark::UnknownTool) }
     })
 }
 

@@ -106,10 +106,8 @@ impl<'t> Walker<'t> {
     }
 
     fn literal_path(&self, node: Node<'t>) -> Option<String> {
-        match self.value(node) {
-            Value::Text(path) if !path.is_empty() && !path.contains(UNKNOWN) => Some(path),
-            _ => None,
-        }
+        let Value::Text(path) = self.value(node) else { return None };
+        (!path.is_empty() && !path.contains(UNKNOWN)).then_some(path)
     }
 
     /// `open(p, 'w').write(x)`, `f.write(x)`, `Path(p).write_text(x)`: the path, and what is written.
@@ -208,10 +206,7 @@ impl<'t> Walker<'t> {
         seen.push(name);
         let mut text = Some(FileText::default());
         for binding in self.names.bindings(name) {
-            let meaning = match binding {
-                Binding::Value(value) => self.file_text(*value, seen, steps),
-                _ => None,
-            };
+            let meaning = if let Binding::Value(value) = binding { self.file_text(*value, seen, steps) } else { None };
             text = text.and_then(|text| text.and(meaning?));
         }
         seen.pop();
@@ -256,10 +251,10 @@ impl<'t> Walker<'t> {
                     _ => Some(left.into_iter().chain(right).collect()),
                 }
             }
-            "string" | "concatenated_string" => match self.value(node) {
-                Value::Text(text) if !text.contains(UNKNOWN) => Some(vec![text]),
-                _ => None,
-            },
+            "string" | "concatenated_string" => {
+                let Value::Text(text) = self.value(node) else { return None };
+                (!text.contains(UNKNOWN)).then(|| vec![text])
+            }
             _ => None,
         }
     }
@@ -272,7 +267,9 @@ impl<'t> Walker<'t> {
             match binding {
                 Binding::Value(value) => all.extend(self.literals(*value, steps)?),
                 Binding::Other => others += 1,
-                _ => return None,
+                Binding::Import(_) | Binding::Element(_) | Binding::Walk(..) | Binding::Own | Binding::Parameter => {
+                    return None;
+                }
             }
         }
         if others > 0 {
