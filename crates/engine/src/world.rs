@@ -183,6 +183,8 @@ pub enum Identity {
 pub enum McpTrust {
     /// The user configured the server, nothing more is known.
     Configured,
+    /// A file of the project configures it, which whoever made the project wrote.
+    Proposed,
     Trusted,
     Untrusted,
     /// Trusted once; the definition of the tool changed since.

@@ -230,7 +230,7 @@ pub(super) fn mcp_tool(
         McpTrust::Trusted => {}
         // A server of this name that the user configured, asked for what its documentation calls reading.
         McpTrust::Configured if reads_as_known => {}
-        McpTrust::Configured => effect.marks.add(Mark::McpUnreviewed),
+        McpTrust::Configured | McpTrust::Proposed => effect.marks.add(Mark::McpUnreviewed),
         McpTrust::Untrusted => effect.marks.add(Mark::McpUntrusted),
         McpTrust::Changed => {
             effect.marks.add(Mark::McpChanged);

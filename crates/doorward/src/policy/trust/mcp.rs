@@ -32,6 +32,12 @@ const FILES: &[(&str, &str)] = &[
 
 /// Everything agents' settings say about a server, in a fixed order.
 pub(crate) fn definitions(server: &str, home: &str, project: Option<&str>) -> Vec<Value> {
+    let roots: Vec<&Path> = std::iter::once(home).chain(project).map(Path::new).collect();
+    gathered(server, home, project, &roots)
+}
+
+/// What the files below these directories say about a server, besides the user's own settings for the project.
+fn gathered(server: &str, home: &str, project: Option<&str>, roots: &[&Path]) -> Vec<Value> {
     let home = Path::new(home);
     let mut found = Vec::new();
     let mut look = |value: Option<&Value>| found.extend(value.and_then(|servers| servers.get(server)).cloned());
@@ -41,8 +47,7 @@ pub(crate) fn definitions(server: &str, home: &str, project: Option<&str>) -> Ve
         look(claude.pointer("/projects").and_then(|all| all.get(project)).and_then(|own| own.get("mcpServers")));
     }
     look(claude.get(UNREAD));
-    let roots = [Some(home), project.map(Path::new)];
-    for root in roots.into_iter().flatten() {
+    for root in roots {
         for (file, key) in FILES {
             let said = json(&root.join(file), server);
             look(said.get(key));
@@ -67,6 +72,8 @@ pub(crate) fn trust_in(server: &str, trust: &Trust, home: &str, project: Option<
         Some(pinned) if *pinned == hash(&defined) => McpTrust::Trusted,
         Some(_) => McpTrust::Changed,
         None if defined.is_empty() => McpTrust::Untrusted,
+        // Whoever made the project may give its server the name of a well-known one.
+        None if defined.len() > gathered(server, home, project, &[Path::new(home)]).len() => McpTrust::Proposed,
         None => McpTrust::Configured,
     }
 }
@@ -111,6 +118,9 @@ mod tests {
         assert_eq!(trust_in("docs", &trust, path, None), McpTrust::Changed);
         let project = tempfile::tempdir().unwrap();
         std::fs::write(project.path().join(".mcp.json"), r#"{"mcpServers":{"docs":{"command":"x"}}}"#).unwrap();
+        trust.servers.clear();
+        assert_eq!(trust_in("docs", &trust, path, None), McpTrust::Configured);
+        assert_eq!(trust_in("docs", &trust, path, project.path().to_str()), McpTrust::Proposed);
         trust.servers.insert("docs".into(), hash(&definitions("docs", path, None)));
         assert_eq!(trust_in("docs", &trust, path, project.path().to_str()), McpTrust::Changed);
     }
