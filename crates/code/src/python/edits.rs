@@ -106,10 +106,8 @@ impl<'t> Walker<'t> {
     }
 
     fn literal_path(&self, node: Node<'t>) -> Option<String> {
-        match self.value(node) {
-            Value::Text(path) if !path.is_empty() && !path.contains(UNKNOWN) => Some(path),
-            _ => None,
-        }
+        let value = self.value(node);
+        value.text().filter(|path| !path.is_empty() && !path.contains(UNKNOWN)).map(str::to_owned)
     }
 
     /// `open(p, 'w').write(x)`, `f.write(x)`, `Path(p).write_text(x)`: the path, and what is written.
@@ -210,7 +208,12 @@ impl<'t> Walker<'t> {
         for binding in self.names.bindings(name) {
             let meaning = match binding {
                 Binding::Value(value) => self.file_text(*value, seen, steps),
-                _ => None,
+                Binding::Import(_)
+                | Binding::Element(_)
+                | Binding::Walk(..)
+                | Binding::Own
+                | Binding::Parameter
+                | Binding::Other => None,
             };
             text = text.and_then(|text| text.and(meaning?));
         }
@@ -256,10 +259,10 @@ impl<'t> Walker<'t> {
                     _ => Some(left.into_iter().chain(right).collect()),
                 }
             }
-            "string" | "concatenated_string" => match self.value(node) {
-                Value::Text(text) if !text.contains(UNKNOWN) => Some(vec![text]),
-                _ => None,
-            },
+            "string" | "concatenated_string" => {
+                let value = self.value(node);
+                value.text().filter(|text| !text.contains(UNKNOWN)).map(|text| vec![text.to_owned()])
+            }
             _ => None,
         }
     }
@@ -272,7 +275,9 @@ impl<'t> Walker<'t> {
             match binding {
                 Binding::Value(value) => all.extend(self.literals(*value, steps)?),
                 Binding::Other => others += 1,
-                _ => return None,
+                Binding::Import(_) | Binding::Element(_) | Binding::Walk(..) | Binding::Own | Binding::Parameter => {
+                    return None;
+                }
             }
         }
         if others > 0 {
