@@ -106,8 +106,8 @@ impl<'t> Walker<'t> {
     }
 
     fn literal_path(&self, node: Node<'t>) -> Option<String> {
-        let Value::Text(path) = self.value(node) else { return None };
-        (!path.is_empty() && !path.contains(UNKNOWN)).then_some(path)
+        let value = self.value(node);
+        value.text().filter(|path| !path.is_empty() && !path.contains(UNKNOWN)).map(str::to_owned)
     }
 
     /// `open(p, 'w').write(x)`, `f.write(x)`, `Path(p).write_text(x)`: the path, and what is written.
@@ -206,7 +206,15 @@ impl<'t> Walker<'t> {
         seen.push(name);
         let mut text = Some(FileText::default());
         for binding in self.names.bindings(name) {
-            let meaning = if let Binding::Value(value) = binding { self.file_text(*value, seen, steps) } else { None };
+            let meaning = match binding {
+                Binding::Value(value) => self.file_text(*value, seen, steps),
+                Binding::Import(_)
+                | Binding::Element(_)
+                | Binding::Walk(..)
+                | Binding::Own
+                | Binding::Parameter
+                | Binding::Other => None,
+            };
             text = text.and_then(|text| text.and(meaning?));
         }
         seen.pop();
@@ -252,8 +260,8 @@ impl<'t> Walker<'t> {
                 }
             }
             "string" | "concatenated_string" => {
-                let Value::Text(text) = self.value(node) else { return None };
-                (!text.contains(UNKNOWN)).then(|| vec![text])
+                let value = self.value(node);
+                value.text().filter(|text| !text.contains(UNKNOWN)).map(|text| vec![text.to_owned()])
             }
             _ => None,
         }

@@ -1,11 +1,13 @@
 //! Environment variables: which ones turn data into code, which ones are harmless, which ones hold secrets.
 
 mod arguments;
+mod caches;
 mod tables;
 
 use crate::knowledge::{self, schema::Facet};
 pub(super) use arguments::{is_argument, is_plain_switch};
-use tables::{CACHES, HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES, WEAKENS_TLS};
+use caches::CACHES;
+use tables::{HARMLESS, HARMLESS_VALUES, POISON, POISON_PREFIXES, WEAKENS_TLS};
 
 /// Variables that say whether and where a shell writes down what was typed.
 // An agent has no reason to keep a person from seeing what was typed (machine-071, machine-072).

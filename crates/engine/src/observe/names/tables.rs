@@ -255,47 +255,6 @@ pub(super) const POISON_PREFIXES: &[&str] = &[
     "COREPACK_",
 ];
 
-/// Variables that name the directory of a cache or of build output.
-// From the manuals of the tools. A home of settings is none (`CARGO_HOME`, `GRADLE_USER_HOME`): a tool loads code by it.
-pub(super) const CACHES: &[&str] = &[
-    "GOCACHE",
-    "GOTMPDIR",
-    "GOMODCACHE",
-    "GOLANGCI_LINT_CACHE",
-    "GOCOVERDIR",
-    "STATICCHECK_CACHE",
-    "CARGO_TARGET_DIR",
-    "CARGO_BUILD_TARGET_DIR",
-    "SCCACHE_DIR",
-    "CCACHE_DIR",
-    "LLVM_PROFILE_FILE",
-    "UV_CACHE_DIR",
-    "UV_PROJECT_ENVIRONMENT",
-    "PIP_CACHE_DIR",
-    "POETRY_CACHE_DIR",
-    "PYTHONPYCACHEPREFIX",
-    "RUFF_CACHE_DIR",
-    "MYPY_CACHE_DIR",
-    "COVERAGE_FILE",
-    "HYPOTHESIS_STORAGE_DIRECTORY",
-    "NUMBA_CACHE_DIR",
-    "npm_config_cache",
-    "NPM_CONFIG_CACHE",
-    "YARN_CACHE_FOLDER",
-    "BUN_INSTALL_CACHE_DIR",
-    "NODE_COMPILE_CACHE",
-    "NODE_V8_COVERAGE",
-    "TURBO_CACHE_DIR",
-    "NX_CACHE_DIRECTORY",
-    "BABEL_CACHE_PATH",
-    "DENO_DIR",
-    "XDG_CACHE_HOME",
-    "BUNDLE_USER_CACHE",
-    "COMPOSER_CACHE_DIR",
-    "ZIG_LOCAL_CACHE_DIR",
-    "ZIG_GLOBAL_CACHE_DIR",
-];
-
 /// Variables that change how a program speaks, not what it does.
 // Everyday prefixes of commands. A variable gets here once its manual says that it changes speed, language or output
 // only.

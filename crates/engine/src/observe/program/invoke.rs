@@ -76,7 +76,7 @@ pub(crate) fn invoke<'a>(
     if let Some(shape) = listing::shape(&invocation, runner.out.world) {
         invocation.output.shape = shape;
     }
-    if places::prints_a_place(&invocation, state) {
+    if places::prints_a_place(&invocation, state, runner.out.world) {
         invocation.output.shape = Shape::Place;
     }
     if scalar_output::prints_a_token(&invocation) {

@@ -4,18 +4,23 @@ use super::Invocation;
 use super::args::{Args, Given};
 use crate::knowledge::schema::{Facet, Sense};
 use crate::observe::field::Field;
+use crate::observe::paths::words::is_ours;
 use crate::observe::shell::state::State;
 use crate::observe::stream::Shape;
+use crate::world::World;
 
 /// The command prints the place of a tool chain and nothing else.
 // A place that a setting or a variable moved is judged where it is moved: `go env -w` and `GOMODCACHE=…` ask by themselves.
-pub(super) fn prints_a_place(invocation: &Invocation, state: &State<'_>) -> bool {
+pub(super) fn prints_a_place(invocation: &Invocation, state: &State<'_>, world: &dyn World) -> bool {
     let args = &invocation.args;
     if !args.unknown.is_empty() || !args.unreadable.is_empty() || args.unknown_sub.is_some() || !args.rest.is_empty() {
         return false;
     }
-    // A variable that programs see may have moved the place.
-    if state.exports_all || state.variables.values().any(|variable| variable.exported) {
+    // A variable that programs see may have moved the place, and so may the settings of another directory.
+    if !is_ours(invocation.cwd.as_deref(), world)
+        || state.exports_all
+        || state.variables.values().any(|variable| variable.exported)
+    {
         return false;
     }
     if args.is(Facet::ResolvesLinks) {
