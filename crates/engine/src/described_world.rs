@@ -4,9 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::description::second_work_tree;
-pub(crate) use crate::description::{
-    Description, FileDescription, GitDescription, GitOperation, ServerDescription, TrackedDescription,
-};
+pub(crate) use crate::description::{Description, FileDescription, GitDescription, GitOperation};
 use crate::incoming::{Arrival, Becomes, GitSource, GitWrite, Incoming, Rewrite, Standing};
 use crate::intent::SaidBefore;
 use crate::path::{join, lexical, under};
@@ -42,13 +40,8 @@ impl DescribedWorld {
             let root = git.root.as_deref().or(description.project.as_deref()).unwrap_or(cwd);
             absolute(root)
         });
-        for git in &mut description.repositories {
-            git.root = git.root.as_deref().map(absolute);
-        }
-        let tracked = description.git.as_ref().and_then(|git| match &git.tracked {
-            TrackedDescription::Word(_) => None,
-            TrackedDescription::Paths(paths) => Some(paths.iter().map(|path| absolute(path)).collect()),
-        });
+        description.repositories.iter_mut().for_each(|git| git.root = git.root.as_deref().map(absolute));
+        let tracked = description.git.as_ref().and_then(|git| git.tracked_below(cwd));
         DescribedWorld {
             files: files.into_iter().map(|(path, file)| (absolute(&path), file)).collect(),
             hardlinks: hardlinks.into_iter().map(|(path, other)| (absolute(&path), absolute(&other))).collect(),
@@ -119,14 +112,6 @@ impl DescribedWorld {
 
     fn has_files_below(&self, path: &str) -> bool {
         self.files.keys().any(|known| known != path && under(known, path))
-    }
-}
-
-/// The paths that a further repository tracks; `None` for all.
-fn tracked_in(git: &GitDescription, root: &str) -> Option<Vec<String>> {
-    match &git.tracked {
-        TrackedDescription::Word(_) => None,
-        TrackedDescription::Paths(paths) => Some(paths.iter().map(|path| lexical(&join(root, path))).collect()),
     }
 }
 
@@ -323,7 +308,7 @@ impl Repositories for DescribedWorld {
         if let Some(tracking) = ignored() {
             return tracking;
         }
-        let listed = if is_first { self.tracked.clone() } else { tracked_in(git, root) };
+        let listed = if is_first { self.tracked.clone() } else { git.tracked_below(root) };
         match listed {
             None => clean,
             Some(paths) if paths.iter().any(|known| under(path, known) || under(known, path)) => clean,
@@ -422,11 +407,7 @@ impl Configured for DescribedWorld {
     }
 
     fn mcp(&self, server: &str, _tool: &str) -> McpTrust {
-        let every = ServerDescription {
-            trusted: self.description.mcp_trusted,
-            definition_changed: self.description.mcp_definition_changed,
-        };
-        let server = self.description.mcp_servers.get(server).unwrap_or(&every);
+        let server = self.description.server(server);
         match (server.definition_changed, server.trusted) {
             (true, _) => McpTrust::Changed,
             (false, Some(true)) => McpTrust::Trusted,

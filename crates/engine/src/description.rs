@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::path::{join, lexical};
 use crate::world::{REBUILDABLE, Shell, Tracking};
 
 /// The description. Every key is optional; what is left out is an ordinary, trusted, clean machine.
@@ -84,6 +85,14 @@ pub struct Description {
     pub now: Option<u64>,
 }
 
+impl Description {
+    /// What is known about the tool server: by its name, or what holds for all.
+    pub(crate) fn server(&self, name: &str) -> ServerDescription {
+        let every = ServerDescription { trusted: self.mcp_trusted, definition_changed: self.mcp_definition_changed };
+        self.mcp_servers.get(name).cloned().unwrap_or(every)
+    }
+}
+
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GitDescription {
@@ -116,6 +125,16 @@ pub struct GitDescription {
 }
 
 impl GitDescription {
+    /// The paths that it tracks, read from this directory; `None` for all.
+    pub(crate) fn tracked_below(&self, directory: &str) -> Option<Vec<String>> {
+        match &self.tracked {
+            TrackedDescription::Word(_) => None,
+            TrackedDescription::Paths(paths) => {
+                Some(paths.iter().map(|path| lexical(&join(directory, path))).collect())
+            }
+        }
+    }
+
     /// What git makes of a path below its root that it ignores; `None` if it does not.
     pub(crate) fn ignored_tracking(&self, inner: &str) -> Option<Tracking> {
         let rebuildable = |name: &str| match &self.rebuildable {
