@@ -1,5 +1,6 @@
 //! A contained run: judge, run in a box, judge what it did, then commit, hold or discard.
 
+mod above;
 pub(crate) mod alone;
 mod deeds;
 mod held;

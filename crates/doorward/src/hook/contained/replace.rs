@@ -3,7 +3,7 @@
 use doorward_engine::{Tool, quoted};
 use doorward_ledger::AlertKind;
 
-use super::alone;
+use super::{above, alone};
 use crate::hook::agents::CallReport;
 use crate::hook::pipeline::Situation;
 use crate::machine::agent::Agent;
@@ -32,7 +32,7 @@ pub(super) fn replace(situation: &Situation<'_>, evaluation: &Evaluation) -> Opt
     let memory = BoxMemory::open(situation.dirs()).ok()?;
     let proof = memory.proof(agent)?;
     let named = request.proposed.situation.program.as_deref();
-    if !is_proved(agent, &alone::agent_above(agent, named)?, (proof, &memory))
+    if !is_proved(agent, &above::agent_above(agent, named)?, (proof, &memory))
         || alone::another(agent, situation.dirs().home(), Some(&call.cwd)).is_some()
     {
         return None;
