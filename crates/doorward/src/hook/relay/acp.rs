@@ -46,6 +46,9 @@ pub(crate) fn run(arguments: &AcpArguments) -> Result<ExitCode> {
 /// How long a person may think.
 const ANSWER: Duration = Duration::from_secs(60 * 60);
 
+/// The call, the file that may be written after a yes with its text, and the options that the editor may choose.
+type AskedPermission = (Judged, Option<(String, String)>, Vec<(String, bool)>);
+
 #[derive(Debug, Default)]
 struct State {
     /// The directories of sessions that are being made, by the id of the request.
@@ -53,7 +56,7 @@ struct State {
     /// The directories of sessions.
     directories: BTreeMap<String, String>,
     /// Permissions that the editor was asked for, by id: the call, and the file that may be written after a yes.
-    asked: BTreeMap<String, (Judged, Option<(String, String)>, Vec<(String, bool)>)>,
+    asked: BTreeMap<String, AskedPermission>,
     /// Questions of ours.
     questions: BTreeMap<String, Sender<bool>>,
     /// Files that may be written once, after a permission for that edit, with the text that it puts in.
@@ -77,7 +80,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 
 impl Conversation for Editor {
     /// The editor speaks: all of it passes, some of it is remembered.
-    fn from_client(&self, line: &[u8]) -> Step {
+    fn client_sent(&self, line: &[u8]) -> Step {
         let Read::One(envelope) = read(line) else { return Step::Forward };
         match envelope.kind() {
             Kind::Request => {
@@ -90,7 +93,7 @@ impl Conversation for Editor {
     }
 
     /// The agent speaks: what it asks for is judged.
-    fn from_server(&self, line: &[u8]) -> Back {
+    fn server_sent(&self, line: &[u8]) -> Back {
         match read(line) {
             Read::Nothing => Back::Forward,
             Read::One(envelope) => match envelope.kind() {

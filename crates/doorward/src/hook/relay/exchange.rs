@@ -104,9 +104,9 @@ struct State {
 /// A conversation that threads on both sides carry on.
 pub(super) trait Conversation: Send + Sync + 'static {
     /// What happens with a message of the client.
-    fn from_client(&self, line: &[u8]) -> Step;
+    fn client_sent(&self, line: &[u8]) -> Step;
     /// What happens with a message of the server.
-    fn from_server(&self, line: &[u8]) -> Back;
+    fn server_sent(&self, line: &[u8]) -> Back;
     /// Waits for a person. `tell` writes to the client; the call passes only if this says so.
     fn resolve(&self, held: Held, tell: &dyn Fn(&str) -> bool) -> Step;
     /// The server is gone: what it had not answered has an end that nobody knows.
@@ -361,7 +361,7 @@ impl Exchange {
 }
 
 impl Conversation for Exchange {
-    fn from_client(&self, line: &[u8]) -> Step {
+    fn client_sent(&self, line: &[u8]) -> Step {
         match read(line) {
             Read::Nothing => Step::Forward,
             Read::Unreadable(problem) => Step::Answer(answers::unreadable(&problem)),
@@ -417,7 +417,7 @@ impl Conversation for Exchange {
         }
     }
 
-    fn from_server(&self, line: &[u8]) -> Back {
+    fn server_sent(&self, line: &[u8]) -> Back {
         match read(line) {
             Read::Nothing => Back::Forward,
             // A line of a log on standard output; no client takes it for a message.

@@ -194,7 +194,7 @@ impl Relay {
                 }
             },
         };
-        match exchange.from_client(&request.body) {
+        match exchange.client_sent(&request.body) {
             Step::Forward => self.forward(stream, request, &exchange),
             Step::Answer(text) => write_text(stream, 200, &text).map(|()| true),
             Step::Drop => write_head(stream, 202, &[], Some(0)).map(|()| true),
@@ -247,7 +247,7 @@ impl Relay {
             return write_text(stream, 502, &lost).map(|()| true);
         }
         let is_message = request.method == "POST" && !body.is_empty() && (200..300).contains(&answer.status);
-        let step = if is_message { exchange.from_server(&body) } else { Back::Forward };
+        let step = if is_message { exchange.server_sent(&body) } else { Back::Forward };
         // An error of HTTP is the end of the request, too.
         // With 202 it comes later, on the stream of the session.
         let ended = if answer.status == 202 { Vec::new() } else { exchange.lost(&request.body) };
@@ -306,7 +306,7 @@ impl Relay {
                 stream.write_all(&event.raw)?;
                 continue;
             }
-            match exchange.from_server(data.as_bytes()) {
+            match exchange.server_sent(data.as_bytes()) {
                 Back::Forward => stream.write_all(&event.raw)?,
                 Back::Replace(text) => stream.write_all(&event.with(&text))?,
                 Back::Drop(_) | Back::Later(_) => {}
@@ -351,7 +351,7 @@ impl Relay {
         } else {
             let mut body = Vec::new();
             answer.body.take(LIMIT).read_to_end(&mut body)?;
-            match exchange.from_server(&body) {
+            match exchange.server_sent(&body) {
                 Back::Forward => stream.write_all(&events::message(&String::from_utf8_lossy(&body)))?,
                 Back::Replace(text) => stream.write_all(&events::message(&text))?,
                 Back::Drop(_) | Back::Return(_) | Back::Later(_) => {}

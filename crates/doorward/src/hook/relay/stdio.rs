@@ -35,9 +35,9 @@ pub(super) fn run(program: &str, rest: &[String], exchange: impl Conversation) -
     let (server, client): (Side<ChildStdin>, Side<_>) =
         (Arc::new(Mutex::new(input)), Arc::new(Mutex::new(Some(std::io::stdout()))));
     let ways = Ways { exchange: Arc::clone(&exchange), server: Arc::clone(&server), client: Arc::clone(&client) };
-    std::thread::Builder::new().stack_size(STACK).spawn(move || ways.from_client(std::io::stdin()))?;
+    std::thread::Builder::new().stack_size(STACK).spawn(move || ways.client_sent(std::io::stdin()))?;
     let back = Ways { exchange: Arc::clone(&exchange), server, client: Arc::clone(&client) };
-    back.from_server(output);
+    back.server_sent(output);
     for answer in exchange.server_ended() {
         send(&client, answer.as_bytes());
     }
@@ -57,7 +57,7 @@ struct Ways<S> {
 
 impl<S: Write + Send + 'static> Ways<S> {
     /// Reads the client until it ends; then the server's input ends, too.
-    fn from_client(&self, input: impl Read) {
+    fn client_sent(&self, input: impl Read) {
         let mut input = BufReader::with_capacity(1 << 16, input);
         loop {
             match lines::next(&mut input) {
@@ -72,7 +72,7 @@ impl<S: Write + Send + 'static> Ways<S> {
     }
 
     fn pass(&self, line: Vec<u8>) {
-        match self.exchange.from_client(&line) {
+        match self.exchange.client_sent(&line) {
             Step::Forward => {
                 send(&self.server, &line);
             }
@@ -101,7 +101,7 @@ impl<S: Write + Send + 'static> Ways<S> {
     }
 
     /// Reads the server until it ends.
-    fn from_server(&self, output: impl Read) {
+    fn server_sent(&self, output: impl Read) {
         let mut output = BufReader::with_capacity(1 << 16, output);
         loop {
             match lines::next(&mut output) {
@@ -113,7 +113,7 @@ impl<S: Write + Send + 'static> Ways<S> {
     }
 
     fn pass_back(&self, line: &[u8]) {
-        match self.exchange.from_server(line) {
+        match self.exchange.server_sent(line) {
             Back::Forward => {
                 send(&self.client, line);
             }

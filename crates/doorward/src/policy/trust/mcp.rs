@@ -66,9 +66,9 @@ fn in_files(root: &Path, server: &str, found: &mut Vec<Value>) {
 fn unwrapped(definition: &Value) -> Value {
     let inner = || {
         let command = definition.get("command")?;
-        let (program, args): (&str, Vec<&Value>) = match command {
-            Value::Array(words) => (words.first()?.as_str()?, words.iter().skip(1).collect()),
-            other => (other.as_str()?, definition.get("args")?.as_array()?.iter().collect()),
+        let (program, args): (&str, Vec<&Value>) = match command.as_array() {
+            Some(words) => (words.first()?.as_str()?, words.iter().skip(1).collect()),
+            None => (command.as_str()?, definition.get("args")?.as_array()?.iter().collect()),
         };
         let is_relay = Path::new(program).file_name()? == "doorward" && args.first()?.as_str()? == "mcp";
         let behind = args.iter().position(|word| word.as_str() == Some("--")).filter(|_| is_relay)?;
@@ -122,9 +122,9 @@ impl Configured {
     pub(crate) fn words(&self) -> Vec<String> {
         let words = |definition: &Value| -> Vec<String> {
             let said = ["command", "args", "url", "httpUrl", "serverUrl"].iter().filter_map(|key| definition.get(key));
-            let texts = said.flat_map(|value| match value {
-                Value::Array(items) => items.iter().filter_map(Value::as_str).collect(),
-                other => other.as_str().map(str::split_whitespace).map(Iterator::collect).unwrap_or_else(Vec::new),
+            let texts = said.flat_map(|value| match value.as_array() {
+                Some(items) => items.iter().filter_map(Value::as_str).collect::<Vec<_>>(),
+                None => value.as_str().map(|text| text.split_whitespace().collect()).unwrap_or_default(),
             });
             texts.map(str::to_owned).collect()
         };
