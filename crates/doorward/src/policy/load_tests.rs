@@ -1,6 +1,7 @@
 //! The rights of each source of the configuration.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 use super::*;
 

@@ -17,6 +17,9 @@ fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")
 }
 
+/// Kinds that came after the golden files were made; the format stayed the same.
+const LATER: [Kind; 1] = [Kind::Device];
+
 fn private_copy(from: &Path, to: &Path) {
     std::fs::create_dir(to).unwrap();
     std::fs::set_permissions(to, PermissionsExt::from_mode(0o700)).unwrap();
@@ -102,7 +105,8 @@ fn check(version: &Path) {
     let expected = std::fs::read_to_string(version.join("records.jsonl")).unwrap();
     assert_eq!(lines(&log), expected, "{}", version.display());
     let kinds: BTreeSet<Kind> = log.records().unwrap().map(|record| record.unwrap().header.kind).collect();
-    assert!(kinds.into_iter().eq(Kind::ALL), "not every kind is there");
+    let of_then = Kind::ALL.into_iter().filter(|kind| !LATER.contains(kind));
+    assert!(kinds.into_iter().eq(of_then), "not every kind is there");
     let checkpoint = Checkpoint::load(&version.join("checkpoint")).unwrap();
     let checkpoints = [checkpoint];
     let anchors = Anchors { checkpoints: &checkpoints, key: None };

@@ -69,6 +69,15 @@ fn protocol_tool(name: &str) -> Option<ServerTool> {
     }
 }
 
+/// The tool changes nothing, as far as its file says.
+pub(super) fn reads(tool: &ServerTool) -> bool {
+    match tool.does {
+        ToolDoes::Nothing | ToolDoes::Reads | ToolDoes::Secrets => true,
+        ToolDoes::Files | ToolDoes::Notes | ToolDoes::Page | ToolDoes::Changes | ToolDoes::Sends => false,
+        ToolDoes::Destroys | ToolDoes::Scripts | ToolDoes::Runs => false,
+    }
+}
+
 /// Writes down what a known tool does.
 pub(super) fn tool(out: &mut Observer<'_>, call: &ServerCall<'_>, tool: &ServerTool) {
     let doubt = doubt(out, call);

@@ -53,7 +53,8 @@ pub(super) fn mcp_tool(out: &mut Observer<'_>, call: &ServerCall<'_>) {
     }
     schema::note(out, &seen_call);
     let call = &seen_call;
-    match known::find(out, call) {
+    let known = known::find(out, call);
+    match known.filter(|tool| !known::reads(tool) || !verbs::contradicts(call.args, call.annotations)) {
         Some(tool) => known::tool(out, call, &tool),
         None => unknown_tool(out, call),
     }

@@ -141,6 +141,18 @@ pub(super) fn claim(words: &[String], args: &Value, annotations: &Map<String, Va
     Claim { reads, destructive, returns_secrets }
 }
 
+/// A call to a tool that is known to read says otherwise: its server calls it a change, or its arguments ask for one.
+pub(super) fn contradicts(args: &Value, annotations: &Map<String, Value>) -> bool {
+    let hint = |name: &str, value: bool| annotations.get(name) == Some(&Value::Bool(value));
+    // Many tools call the kind of reading `method`, so here only the verbs of HTTP count.
+    let is_verb = |text: &str| matches!(text.to_ascii_uppercase().as_str(), "DELETE" | "PUT" | "PATCH" | "POST");
+    let asks = args.as_object().is_some_and(|fields| {
+        let mut methods = fields.iter().filter(|(key, _)| is_method(&key.to_ascii_lowercase()));
+        methods.any(|(_, value)| value.as_str().is_some_and(is_verb))
+    });
+    hint("destructiveHint", true) || hint("readOnlyHint", false) || asks || asks_for_mutation(args)
+}
+
 /// What a tool that says it handles files does to them.
 pub(super) fn touch_of(server: &str, words: &[String]) -> Touch {
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
@@ -183,20 +195,24 @@ pub(super) fn name_words(name: &str) -> Vec<String> {
 /// A method or a GraphQL operation that changes something, anywhere at the top of the arguments.
 fn asks_to_change(args: &Value) -> bool {
     let Value::Object(fields) = args else { return false };
+    let reads = |text: &str| matches!(text.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS");
+    let mut methods = fields.iter().filter(|(key, _)| is_method(&key.to_ascii_lowercase()));
+    methods.any(|(_, value)| value.as_str().is_some_and(|text| !reads(text))) || asks_for_mutation(args)
+}
+
+fn is_method(key: &str) -> bool {
+    matches!(key, "method" | "http_method" | "httpmethod" | "verb")
+}
+
+/// GraphQL says so in its first word, or behind comments and other operations.
+fn asks_for_mutation(args: &Value) -> bool {
+    let Value::Object(fields) = args else { return false };
     fields.iter().any(|(key, value)| {
-        let Value::String(text) = value else { return false };
-        match key.to_ascii_lowercase().as_str() {
-            "method" | "http_method" | "httpmethod" | "verb" => {
-                !matches!(text.to_ascii_uppercase().as_str(), "GET" | "HEAD" | "OPTIONS")
-            }
-            "query" | "graphql" | "operation" | "document" => {
-                let text = text.trim_start();
-                text.strip_prefix("mutation")
-                    .is_some_and(|rest| rest.contains('{') && !rest.starts_with(char::is_alphanumeric))
-                    || (text.contains("mutation") && text.contains('{') && text.starts_with(['#', '{', 'q', 'f']))
-            }
-            _ => false,
-        }
+        let is_document = matches!(key.to_ascii_lowercase().as_str(), "query" | "graphql" | "operation" | "document");
+        let Some(text) = value.as_str().filter(|_| is_document) else { return false };
+        let text = text.trim_start();
+        text.strip_prefix("mutation").is_some_and(|rest| rest.contains('{') && !rest.starts_with(char::is_alphanumeric))
+            || (text.contains("mutation") && text.contains('{') && text.starts_with(['#', '{', 'q', 'f']))
     })
 }
 

@@ -97,43 +97,49 @@ fn run_script(
         return;
     }
     let real = loaded_as(runner.out.world, resolved.real, role, state);
-    if crate::place::classify(&real, runner.out.world).sensitivity > doorward_vocabulary::Sensitivity::None {
-        runner.out.touch_path(crate::observe::paths::touch::Touch::Read, &real, &by, Marks::default());
+    run_found(runner, &real, role, invocation, state);
+}
+
+/// Runs the file that a script's name leads to.
+fn run_found(runner: &mut Runner<'_, '_>, real: &str, role: Role, invocation: &mut Invocation, state: &mut State<'_>) {
+    let by = invocation.by.clone();
+    if crate::place::classify(real, runner.out.world).sensitivity > doorward_vocabulary::Sensitivity::None {
+        runner.out.touch_path(crate::observe::paths::touch::Touch::Read, real, &by, Marks::default());
     }
-    let inside = runner.out.world.project().is_some_and(|project| path::under(&real, project));
+    let inside = runner.out.world.project().is_some_and(|project| path::under(real, project));
     let runs_project = invocation.does.iter().any(|does| does.operation == Operation::Execute);
-    if inside && role == Role::Config && runs_project && is_own_setting(runner.out.world, &real, state) {
+    if inside && role == Role::Config && runs_project && is_own_setting(runner.out.world, real, state) {
         // It is a part of the recipe that the tool follows anyway.
-        changed_imports(runner, &real, state);
-        return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
+        changed_imports(runner, real, state);
+        return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(real)));
     }
-    if inside && role == Role::Config && runs_project && is_own_directory(runner.out.world, &real, invocation, state) {
-        return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
+    if inside && role == Role::Config && runs_project && is_own_directory(runner.out.world, real, invocation, state) {
+        return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(real)));
     }
     if inside
         && role != Role::Config
-        && let Some(language) = changed_test(runner.out.world, &real, invocation, state)
+        && let Some(language) = changed_test(runner.out.world, real, invocation, state)
     {
         // Whether the runner finds a test by itself or is given its name makes no difference to what the test does.
-        one_source(runner, &real, language, &by, state);
-        return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(&real)));
+        one_source(runner, real, language, &by, state);
+        return runner.out.lower(Degree::Delegated, format!("`{}` of the project", path::name(real)));
     }
     let input = Stream::unknown(Default::default());
-    if is_built(runner.out, &real, state) {
-        let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
+    if is_built(runner.out, real, state) {
+        let run = FileRun { file: real, input: &input, by: &by, how: How::Read };
         return project_program(runner, &run, &invocation.args.operands.clone(), state);
     }
     if inside {
         let words = invocation.args.operands.clone();
-        let framework = console_of(path::name(&real));
+        let framework = console_of(path::name(real));
         console_input(runner.out, framework, words.get(1..).unwrap_or_default(), &invocation.input, &by);
-        let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
+        let run = FileRun { file: real, input: &input, by: &by, how: How::Read };
         project_script(runner, &run, &words, role, state);
-    } else if role == Role::Config && runner.out.world.tracking(&real) == Tracking::Outside {
-        runner.out.lower(Degree::Opaque, format!("the configuration `{}` given to `{}`", path::name(&real), by.name));
-        executes_file(runner.out, &real, &by, Marks::default().with(Mark::OutsideProject));
+    } else if role == Role::Config && runner.out.world.tracking(real) == Tracking::Outside {
+        runner.out.lower(Degree::Opaque, format!("the configuration `{}` given to `{}`", path::name(real), by.name));
+        executes_file(runner.out, real, &by, Marks::default().with(Mark::OutsideProject));
     } else {
-        let run = FileRun { file: &real, input: &input, by: &by, how: How::Read };
+        let run = FileRun { file: real, input: &input, by: &by, how: How::Read };
         run_file(runner, &run, Mark::OutsideProject, state);
     }
 }

@@ -1,5 +1,6 @@
 //! PostgreSQL in a directory of its own, as an ordinary user, killed and started again as a test likes.
 
+use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -99,13 +100,19 @@ impl Postgres {
 
     /// Runs statements; the rows of the last one, unaligned.
     pub(crate) fn sql(&self, text: &str) -> String {
-        let output = self
+        let mut psql = self
             .program("psql")
             .args(["-qAtX", "-v", "ON_ERROR_STOP=1", "-U", "doorward", "-d", "postgres", "-h"])
             .arg(self.dir.path())
-            .args(["-c", text])
-            .output()
+            // Statements may be longer than an argument can be.
+            .args(["-f", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
             .unwrap();
+        psql.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = psql.wait_with_output().unwrap();
         assert!(output.status.success(), "{text}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
