@@ -153,7 +153,8 @@ try {
     await tab.scheme(scheme);
     for (const place of all) {
       await tab.go(origin + place);
-      await tab.until("!document.body.innerText.includes('Loading …') && document.querySelector('h1')");
+      // Without its style sheet, any page is wide.
+      await tab.until("document.readyState === 'complete' && !document.body.innerText.includes('Loading …') && document.querySelector('h1')");
       await pause(150);
       const wide = await tab.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
       assert.ok(wide <= 0, `${place} is ${wide} pixels too wide at ${width}`);
