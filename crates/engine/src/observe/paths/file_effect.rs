@@ -293,6 +293,8 @@ impl Observer<'_> {
             return Touched { path: Some(real), sensitive: false };
         }
         let mut effect = Effect::new(touch.operation(), Target::Path(real.clone()));
+        effect.by.clone_from(&by.name);
+        effect.part = by.part;
         let here = if is_sink { place::device() } else { place::classify(&real, self.world) };
         effect.scope = here.scope;
         effect.reach = here.reach;
@@ -333,8 +335,6 @@ impl Observer<'_> {
         }
         note_reading(self.world, touch, &real, &mut effect);
         note_dependents(self.world, &real, &mut effect);
-        effect.by.clone_from(&by.name);
-        effect.part = by.part;
         let sensitive = effect.sensitivity > Sensitivity::None && touch != Touch::List;
         if touch == Touch::List {
             effect.sensitivity = Sensitivity::None;

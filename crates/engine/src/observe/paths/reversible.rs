@@ -106,7 +106,9 @@ fn is_own_note(touch: Touch, real: &str, look: &Look, effect: &Effect) -> bool {
         Kind::File => look.created_this_session && look.hard_links == 1,
         Kind::Directory | Kind::Link | Kind::Special | Kind::Unlisted | Kind::Unreadable => false,
     };
+    // By a file tool or the shell itself: what `ln` or `cp` puts there would be taken for a plan and be something else.
     is_own
+        && effect.by.is_empty()
         && matches!(touch, Touch::Write | Touch::Edit | Touch::Append)
         && effect.marks.has(Mark::AgentNotes)
         && matches!(directory, "plans" | "todos" | "tasks")
